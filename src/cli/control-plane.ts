@@ -15,6 +15,7 @@ export interface ControlPlaneCommand {
   nodeName?: string;
   nodeApiAddress?: string;
   podAddress?: string;
+  localVolumes?: string;
   stateDir: string;
   scheduler: boolean;
   controllers: boolean;
@@ -25,7 +26,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
   process.title = "nodelet control-plane";
   const log = createLog({ format: "text", verbosity: 0 });
   const layout = computeStateLayout(options.stateDir);
-  const { nodeName, nodeApiAddress, clusterDns: serviceAddress, dnsServer: serverAddress } = options;
+  const { nodeName, nodeApiAddress, localVolumes, clusterDns: serviceAddress, dnsServer: serverAddress } = options;
   const clusterDns =
     serviceAddress === undefined || serverAddress === undefined ? undefined : { serviceAddress, serverAddress };
   const watch = watchProcess(process, log);
@@ -47,6 +48,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       kubeconfig: layout.kubeconfig,
       dns:
         clusterDns === undefined ? undefined : { kubeconfig: layout.dnsKubeconfig, clientPair: layout.dnsClientPair },
+      localVolumes: nodeName === undefined || localVolumes === undefined ? undefined : { root: localVolumes, nodeName },
       node:
         nodeName === undefined
           ? undefined

@@ -65,5 +65,5 @@ export async function removePods(layout: StateLayout, log: Log, lockHeld = false
 }
 
 function whatStays({ directory }: StateLayout): string {
-  return `Images, logs and what the Kubernetes API holds are still in ${directory}; it can be deleted.`;
+  return `Images, logs, local volumes and what the Kubernetes API holds are still in ${directory}; it can be deleted.`;
 }

@@ -140,6 +140,11 @@ function addControlPlane(program: Command, finish: Finish): void {
     .addOption(
       new Option("--pod-address <ip>", "also serve the API at this address, and send pods there").argParser(ipAddress),
     )
+    .option(
+      "--local-volumes <dir>",
+      "with --node-name, on that node's machine: have a default storage class of directories here; needs root",
+      absolutePath,
+    )
     .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
     .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
     .addOption(stateDirectory(computeStateDirectory(process.geteuid?.() ?? 0, process.env)));

@@ -14,6 +14,7 @@ import {
 } from "../../pki/cluster-certificates.ts";
 import { PkiError } from "../../pki/pki-error.ts";
 import { issueDnsCertificate } from "./dns-certificate.ts";
+import { createLocalDirectories } from "./local-directories.ts";
 import { computeNodeCredentials, type NodeCredentialPaths } from "./node-credentials.ts";
 import {
   firstAddressOf,
@@ -29,6 +30,8 @@ export interface DurableOptions extends ServedControlPlaneOptions {
   readonly kubeconfig: string;
   /** The paths of the credentials of the cluster's DNS server, which are kept up to date. Default: it gets none. */
   readonly dns?: LinkedPaths | undefined;
+  /** This machine's directories for volumes of the default storage class, on its node. Default: there is no such class. */
+  readonly localVolumes?: { readonly root: string; readonly nodeName: string } | undefined;
   /** A node of this machine that may join, and the paths of its credentials, which are kept up to date. */
   readonly node?: ({ readonly name: string } & LinkedPaths) | undefined;
   /** The paths of the credentials of that node's proxy of services. */
@@ -52,7 +55,8 @@ export async function runControlPlane(options: DurableOptions, log: Log): Promis
     { directory: pkiOf(options), first: certificates, ...leavesOf(options) },
   );
   const journal = await openJournal({ directory: join(options.directory, "store"), log });
-  const controlPlane = await serveControlPlane(options, { journal, certificates, renewals, log });
+  const localDirectories = options.localVolumes && createLocalDirectories(options.localVolumes);
+  const controlPlane = await serveControlPlane(options, { journal, certificates, renewals, localDirectories, log });
   try {
     const write = async () => await writeKubeconfigs(options, { controlPlane, certificates: renewals.current(), log });
     renewals.subscribe(write);

@@ -13,6 +13,7 @@ import type {
   ControlPlaneDeps,
   LocalNode,
 } from "../../control-plane/compose/control-plane-ports.ts";
+import type { LocalDirectories } from "../../control-plane/ports/local-directories.ts";
 import type { ObjectStore } from "../../control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../control-plane/store/create-object-store.ts";
 import type { HttpServer, ServedRequest, ServingIdentity } from "../../host/http-server.ts";
@@ -57,6 +58,8 @@ interface ControlPlaneParts {
   readonly certificates: ClusterCertificates;
   /** Renews those certificates. Default: they stay as they are. */
   readonly renewals?: CertificateRenewals;
+  /** Where volumes of the default storage class lie. Default: there is no such class. */
+  readonly localDirectories?: LocalDirectories | undefined;
   readonly log: Log;
 }
 
@@ -163,7 +166,7 @@ function compose(
   { store, metrics, noteRequest }: Pick<ControlPlaneDeps, "store" | "metrics" | "noteRequest">,
   port: number,
   { address: listened, podAddress: address = listened, port: _, ...options }: ServedControlPlaneOptions,
-  { certificates, renewals, log }: ControlPlaneParts,
+  { certificates, renewals, localDirectories, log }: ControlPlaneParts,
 ): ControlPlane {
   const { authority, trustedPem, tokenKey } = certificates;
   const current = () => renewals?.current() ?? certificates;
@@ -176,6 +179,7 @@ function compose(
       log,
       metrics,
       noteRequest,
+      localDirectories,
       random: { number: Math.random, uuid: randomUUID },
       tokens: createTokenIssuer({ ...tokenKey, issuer: ISSUER, audiences: [ISSUER], now, randomId: randomUUID }),
       nodes: { callWeb, callUpgrade, acceptWebSocket, resolveHost, identity: nodeIdentity(current) },

@@ -50,6 +50,7 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       // network.
       `--node-api-address=${loopbackOf(options.apiAddress)}`,
       ...dnsArguments(options),
+      `--local-volumes=${layout.localVolumes}`,
       `--state-dir=${layout.directory}`,
     ],
     environment,

@@ -42,6 +42,8 @@ export interface StateLayout {
   /** This directory is watched for pods when no other one is named. */
   manifests: string;
   images: string;
+  /** The volumes of the default storage class. They outlive everything else here. */
+  localVolumes: string;
   /** The directory of containerd; see `RuntimeLayout`. */
   runtime: string;
 }
@@ -80,6 +82,7 @@ export function computeStateLayout(directory: string): StateLayout {
     podLogs: join(directory, "pod-logs"),
     manifests: join(directory, "manifests"),
     images: join(directory, "images"),
+    localVolumes: join(directory, "volumes"),
     runtime: join(directory, "containerd"),
   };
 }

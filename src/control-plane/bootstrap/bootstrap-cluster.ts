@@ -15,15 +15,17 @@ import {
   clusterDnsSlice,
   isOwnDnsSlice,
 } from "./cluster-dns-objects.ts";
+import { LOCAL_STORAGE_CLASS } from "../volumes/local-class.ts";
 import { apiEndpoints, apiService, type ClusterFacts, clientAuthority, FIRST_NAMESPACES } from "./first-objects.ts";
 
 /** Creates the objects that every cluster begins with. Objects that are there stay, and keep what users changed in them. */
 export async function bootstrapCluster(
   { reader, writer }: { reader: ResourceReader; writer: ResourceWriter },
-  { endpoint, clusterDns, clientAuthorityPem }: ClusterFacts,
+  { endpoint, clusterDns, clientAuthorityPem, hasLocalStorage }: ClusterFacts,
 ): Promise<void> {
   await Promise.all(FIRST_NAMESPACES.map((object) => ensure({ reader, writer }, object, undefined)));
-  const objects = [...SYSTEM_PRIORITY_CLASSES, apiService(endpoint)];
+  const storageClasses = hasLocalStorage ? [LOCAL_STORAGE_CLASS] : [];
+  const objects = [...SYSTEM_PRIORITY_CLASSES, apiService(endpoint), ...storageClasses];
   await Promise.all([
     ...objects.map((object) => ensure({ reader, writer }, object, undefined)),
     ...apiEndpoints(endpoint).map((object) => ensure({ reader, writer }, object, reconcileFields)),

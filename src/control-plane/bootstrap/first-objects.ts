@@ -16,6 +16,8 @@ export interface ClusterFacts {
   readonly clusterDns: ClusterDnsAddresses | undefined;
   /** The authority whose client certificates the API server believes, in PEM. */
   readonly clientAuthorityPem: string;
+  /** True where a node keeps directories for the default storage class. */
+  readonly hasLocalStorage: boolean;
 }
 
 /** The namespaces that every cluster has. */

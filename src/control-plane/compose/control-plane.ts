@@ -74,7 +74,9 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
     async run(stop) {
       const clientAuthorityPem = certificates.certificatePem;
       const { endpoint, clusterDns } = options;
-      await bootstrapCluster({ reader, writer }, { endpoint, clusterDns, clientAuthorityPem }).catch(failBootstrap);
+      const hasLocalStorage = deps.localDirectories !== undefined;
+      const facts = { endpoint, clusterDns, clientAuthorityPem, hasLocalStorage };
+      await bootstrapCluster({ reader, writer }, facts).catch(failBootstrap);
       readiness.reach();
       log.info("the control plane is ready", { revision: store.revision });
       await runTogether([...controllers, definitions], stop);

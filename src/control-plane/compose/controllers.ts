@@ -29,6 +29,7 @@ import { createScaleReader } from "../registry/subresources/read-scale.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import { createAttachDetach } from "../volumes/attach-detach.ts";
 import { createEphemeralClaims } from "../volumes/ephemeral-claims.ts";
+import { createLocalProvisioner } from "../volumes/local-provisioner.ts";
 import { createClaimProtection, createVolumeProtection } from "../volumes/use-protection.ts";
 import { createVolumeBinder } from "../volumes/volume-binder.ts";
 import { createCronJobController } from "../workloads/cron-job/cron-job-controller.ts";
@@ -41,7 +42,9 @@ import { createTtlAfterFinished } from "../workloads/job/ttl-after-finished.ts";
 import { createReplicaSets, createReplicationControllers } from "../workloads/replicas/replica-controller.ts";
 import type { ControllerOptions, ControlPlaneDeps } from "./control-plane-ports.ts";
 
-interface ControllerParts extends ControllerDeps, Pick<ControlPlaneDeps, "certificates" | "tokens"> {
+interface ControllerParts
+  extends ControllerDeps,
+    Pick<ControlPlaneDeps, "certificates" | "tokens" | "localDirectories"> {
   registry: RegistryDeps;
   authorizer: Authorizer;
 }
@@ -49,10 +52,13 @@ interface ControllerParts extends ControllerDeps, Pick<ControlPlaneDeps, "certif
 /** The controllers that run beside the API server. */
 export function composeControllers(parts: ControllerParts, options: ControllerOptions = {}): readonly Controller[] {
   const { scheduler = true, controllers = true } = options;
+  const { localDirectories } = parts;
   return [
     // In other clusters, the API server itself deletes events.
     createEventCleaner(parts),
     ...(scheduler ? [createScheduler({ ...parts, bind: createPodBinder(parts.registry) })] : []),
+    // In other clusters, a provisioner is a program beside the controller manager.
+    ...(localDirectories === undefined ? [] : [createLocalProvisioner(parts, localDirectories)]),
     ...(controllers
       ? [
           ...composeObjectControllers(parts),

@@ -1,4 +1,4 @@
-import type { StorageClass } from "../../api/gen/types.ts";
+import type { PersistentVolumeClaim, StorageClass } from "../../api/gen/types.ts";
 import { type BinderDeps, type BinderEvent, type StoredClaim, writeClaim } from "./binder-deps.ts";
 
 /** The annotations of a claim that name the provisioner for its volume. Provisioners look at both. */
@@ -8,8 +8,14 @@ const PROVISIONER_ANNOTATIONS = [
 ];
 const IN_TREE_PREFIX = "kubernetes.io/";
 
+/** True for a claim for which this provisioner has been asked. */
+export function isAskedOf({ metadata }: PersistentVolumeClaim, provisioner: string): boolean {
+  return PROVISIONER_ANNOTATIONS.some((name) => metadata?.annotations?.[name] === provisioner);
+}
+
 /**
- * Asks the class's provisioner for a volume. The control plane contains no provisioner, so all of them are external.
+ * Asks the class's provisioner for a volume. None is part of the binder: that of local directories, too, does what an
+ * external one does.
  */
 export async function requestProvisioning(
   deps: BinderDeps,

@@ -1,0 +1,80 @@
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type KubeObject, typed } from "../../src/api/object.ts";
+import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
+import { type ApiClient, createApiClient } from "../contract/api/client.ts";
+import { credentialsOf } from "../contract/api/credentials-of.ts";
+import { claimNetwork, claimPort } from "../machine/claims.ts";
+import { shellPod } from "./pods.ts";
+import { runProgram } from "./program.ts";
+
+const { bridge: BRIDGE, podCidr: POD_CIDR } = await claimNetwork();
+
+const NAMESPACE = "/api/v1/namespaces/default";
+const CLAIM = `${NAMESPACE}/persistentvolumeclaims/data`;
+const SOON = { timeout: 90_000, interval: 200 };
+
+describe("the storage of nodelet up", () => {
+  let directory: string;
+  let state: string;
+  let manifests: string;
+  let api: ApiClient;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "nodelet-e2e-"));
+    state = join(directory, "state");
+    manifests = join(directory, "manifests");
+    await mkdir(manifests);
+    const { code, stderr } = await runProgram(
+      ...["up", "--detach", "--state-dir", state, "--manifests", manifests, "--healthz-port", "0"],
+      ...["--bridge", BRIDGE, "--pod-cidr", POD_CIDR, "--kubelet-arg=--fail-swap-on=false"],
+      ...["--api-port", String(await claimPort())],
+    );
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    api = createApiClient(credentialsOf(await readFile(join(state, "kubeconfig"), "utf8")));
+  });
+  afterAll(async () => {
+    api?.close();
+    await runProgram("down", "--pods", "--now", "--state-dir", state);
+    await removeRuntime(join(state, "containerd"));
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const read = async (path: string): Promise<KubeObject | undefined> =>
+    await api.object("GET", path).catch(() => undefined);
+  /** Runs a pod with the claim at /data to its end. */
+  const runWithClaim = async (name: string, script: string) => {
+    const pod = shellPod(
+      name,
+      script,
+      { restartPolicy: "Never", volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] },
+      { volumeMounts: [{ name: "data", mountPath: "/data" }], securityContext: { runAsUser: 1000 } },
+    );
+    // Pods are refused until the default service account is there.
+    const create = async () => (await api.json("POST", `${NAMESPACE}/pods`, pod)).status;
+    await expect.poll(create, SOON).toBe(201);
+    const phase = async () => {
+      const found = await read(`${NAMESPACE}/pods/${name}`);
+      return found && typed("Pod", found).status?.phase;
+    };
+    await expect.poll(phase, SOON).toBe("Succeeded");
+    await api.object("DELETE", `${NAMESPACE}/pods/${name}`, { gracePeriodSeconds: 0 });
+  };
+
+  it("gives a claim of the default class a directory that outlives pods and goes with the claim", async () => {
+    const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+    const claim = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "data" }, spec };
+    await api.object("POST", `${NAMESPACE}/persistentvolumeclaims`, claim);
+    await runWithClaim("writer", "ln -s /etc /data/link; echo kept > /data/file");
+    await runWithClaim("reader", "grep kept /data/file");
+    const bound = typed("PersistentVolumeClaim", await api.object("GET", CLAIM));
+    expect(bound).toMatchObject({ spec: { storageClassName: "local-directory" }, status: { phase: "Bound" } });
+    const volumes = join(state, "volumes");
+    expect(await readFile(join(volumes, bound.spec?.volumeName ?? "", "file"), "utf8")).toBe("kept\n");
+    await api.object("DELETE", CLAIM);
+    await expect.poll(async () => (await api.list("/api/v1/persistentvolumes")).items.length, SOON).toBe(0);
+    expect(await readdir(volumes)).toEqual([]);
+  });
+});
