@@ -2,7 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import { decodeObject } from "./decode.ts";
 import { formatFieldError, showValue } from "./field-error.ts";
 import type { Pod } from "./gen/types.ts";
-import { isRecord } from "./object.ts";
+import { isKubeObject, isRecord, type KubeObject } from "./object.ts";
 import { parseYaml, type YamlDocument } from "./yaml.ts";
 
 /** One pod of a manifest, or the reason why there is none. */
@@ -13,6 +13,8 @@ export interface ManifestDocument {
   readonly item?: number;
   /** The pod is decoded, neither defaulted nor validated. It is absent exactly when there are errors. */
   readonly pod?: Pod;
+  /** An object of another kind, as it stands in the text. Its errors say that it is no pod. */
+  readonly other?: KubeObject;
   /** Complete sentences, each naming its field or its line. */
   readonly errors: string[];
   readonly warnings: string[];
@@ -88,7 +90,7 @@ function readPods({ number, value, errors, warnings }: YamlDocument): ManifestDo
   const { apiVersion, kind, items } = typeOf(value);
   if (apiVersion === "v1" && kind === "Pod") return [{ document: number, ...readPod(value, "", warnings) }];
   if (apiVersion !== "v1" || (kind !== "PodList" && kind !== "List")) {
-    return [{ document: number, errors: [refusal(value, ACCEPTED)], warnings }];
+    return [{ document: number, ...readOther(value), errors: [refusal(value, ACCEPTED)], warnings }];
   }
   if (items === undefined || items === null) return [];
   if (!Array.isArray(items)) return [{ document: number, errors: ["items: expected list"], warnings }];
@@ -101,8 +103,12 @@ function readPods({ number, value, errors, warnings }: YamlDocument): ManifestDo
     const isImplied = kind === "PodList" && type.apiVersion === undefined && type.kind === undefined;
     if (isPod || isImplied) return { document: number, item: index, ...readPod(item, path, ownWarnings) };
     const errors = [`${path}: ${refusal(item, 'a Pod of apiVersion "v1"')}`];
-    return { document: number, item: index, errors, warnings: ownWarnings };
+    return { document: number, item: index, ...readOther(item), errors, warnings: ownWarnings };
   });
+}
+
+function readOther(value: unknown): Pick<ManifestDocument, "other"> {
+  return isKubeObject(value) ? { other: value } : {};
 }
 
 function typeOf(value: unknown): { apiVersion?: unknown; kind?: unknown; items?: unknown } {

@@ -16,6 +16,8 @@ export interface ControlPlaneCommand {
   nodeApiAddress?: string;
   podAddress?: string;
   localVolumes?: string;
+  manifests?: string;
+  refuseForeignManifests: boolean;
   stateDir: string;
   scheduler: boolean;
   controllers: boolean;
@@ -49,6 +51,10 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       dns:
         clusterDns === undefined ? undefined : { kubeconfig: layout.dnsKubeconfig, clientPair: layout.dnsClientPair },
       localVolumes: nodeName === undefined || localVolumes === undefined ? undefined : { root: localVolumes, nodeName },
+      manifests:
+        options.manifests === undefined
+          ? undefined
+          : { path: options.manifests, refusesForeign: options.refuseForeignManifests },
       node:
         nodeName === undefined
           ? undefined

@@ -79,7 +79,7 @@ function addUp(program: Command, run: (options: UpOptions) => Promise<void>): vo
     .option("-d, --detach", "return when the pods are running, go on in the background", false)
     .option(
       "--manifests <dir>",
-      "watch this directory for pods (default: manifests in the state directory)",
+      "run and apply what is in this directory, pods and all else (default: manifests in the state directory)",
       absolutePath,
     )
     .option("--pods", "remove the pods too when it is stopped", false)
@@ -145,6 +145,12 @@ function addControlPlane(program: Command, finish: Finish): void {
       "with --node-name, on that node's machine: have a default storage class of directories here; needs root",
       absolutePath,
     )
+    .option(
+      "--manifests <dir>",
+      "apply the manifests of this directory, and delete what is deleted from it (default: none)",
+      absolutePath,
+    )
+    .option("--refuse-foreign-manifests", "take none that others than root may change", false)
     .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
     .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
     .addOption(stateDirectory(computeStateDirectory(process.geteuid?.() ?? 0, process.env)));

@@ -2,6 +2,7 @@ import { codeOf } from "../base/errors.ts";
 import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
 import { readLiveProcess } from "../cluster/processes/process-identity.ts";
 import { readLockHolder } from "../cluster/processes/process-lock.ts";
+import { type ManifestRow, readManifestReport } from "../cluster/status/manifest-report.ts";
 import { type NodeReport, readNodeReport } from "../cluster/status/node-report.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { formatPodTable } from "./pod-table.ts";
@@ -17,11 +18,13 @@ export async function status(layout: StateLayout, output: "wide" | "json" | unde
     console.error(await explainAbsence(layout));
     return 1;
   }
+  const manifests = await readManifestReport(layout.kubeconfig);
   if (output === "json") {
-    console.log(JSON.stringify(report, undefined, 2));
+    console.log(JSON.stringify({ ...report, ...("problem" in manifests ? {} : { manifests }) }, undefined, 2));
     return 0;
   }
   console.log(formatReport(report, { isWide: output === "wide", api: await describeApi(layout) }));
+  if (!("problem" in manifests) && manifests.length > 0) console.log(`\n${formatManifests(manifests)}`);
   return 0;
 }
 
@@ -47,6 +50,11 @@ function formatReport({ node, pods }: NodeReport, { isWide, api }: { isWide: boo
     "",
     formatPodTable(pods, Date.now(), isWide),
   ].join("\n");
+}
+
+function formatManifests(rows: readonly ManifestRow[]): string {
+  const cells = rows.map(({ file, status, objects, message }) => [file, status, String(objects), message]);
+  return formatTable(["MANIFEST", "STATUS", "OBJECTS", "MESSAGE"], cells);
 }
 
 async function explainAbsence(layout: StateLayout): Promise<string> {

@@ -28,6 +28,7 @@ describe("createNodeAgentConfig", () => {
       imageEndpoint: "unix:///run/containerd/containerd.sock",
       nodeSocketPath: undefined,
       refusesForeignManifests: false,
+      ignoresOtherKinds: false,
       cluster: undefined,
       log: { format: "text", verbosity: 0, vmodule: [] },
     });
@@ -59,6 +60,7 @@ describe("createNodeAgentConfig", () => {
       { log: { format: "json", verbosity: 4, vmodule: [{ filePattern: "pleg", verbosity: 6 }] } },
     ],
     [["--nodelet-refuse-foreign-manifests"], { refusesForeignManifests: true }],
+    [["--nodelet-ignore-other-kinds"], { ignoresOtherKinds: true }],
     [["--nodelet-socket=/run/n.sock"], { nodeSocketPath: "/run/n.sock" }],
     [
       ["--kubeconfig=k", "--bootstrap-kubeconfig=/b", "--node-labels=a=1,b=2", "--cloud-provider=external"],

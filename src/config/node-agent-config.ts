@@ -34,6 +34,8 @@ export interface NodeAgentConfig {
   readonly nodeSocketPath: string | undefined;
   /** Take no pods from manifests that others than root may change. */
   readonly refusesForeignManifests: boolean;
+  /** Leave objects of other kinds than pods in the manifests to others. */
+  readonly ignoresOtherKinds: boolean;
   /** Docker configurations with the node's own credentials for registries; the first that can be read counts. */
   readonly registryConfigs: RegistryConfigPaths;
   /** Undefined means that there are no plugins for credentials. */
@@ -122,6 +124,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
       configuration.imageServiceEndpoint === "" ? runtimeEndpoint : toUrl(configuration.imageServiceEndpoint),
     nodeSocketPath: nodeSocket === "" ? undefined : absolute(nodeSocket),
     refusesForeignManifests: flags.get("nodelet-refuse-foreign-manifests") === true,
+    ignoresOtherKinds: flags.get("nodelet-ignore-other-kinds") === true,
     registryConfigs: computeRegistryConfigs(rootDirectory, sources),
     credentialProviders: readCredentialProviders(flags, absolute, errors),
     certDirectory: absolute(readText(flags, "cert-dir", "/var/lib/kubelet/pki")),

@@ -85,6 +85,13 @@ const ROWS: readonly Row[] = [
     "Labels to register the node with, as key=value pairs separated by commas. Those of kubernetes.io must begin with kubelet.kubernetes.io or node.kubernetes.io, or be well known",
   ],
   [
+    "nodelet-ignore-other-kinds",
+    BOOL_FLAG,
+    false,
+    "works",
+    "Take the pods of the manifests and leave objects of other kinds in them to nodelet up; errors without this flag",
+  ],
+  [
     "nodelet-refuse-foreign-manifests",
     BOOL_FLAG,
     false,

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
 import { type ApiClient, createApiClient } from "../contract/api/client.ts";
 import { credentialsOf } from "../contract/api/credentials-of.ts";
 import { claimNetwork, claimPort } from "../machine/claims.ts";
-import { shellPod } from "./pods.ts";
+import { RUN_FOR_EVER, shellPod } from "./pods.ts";
 import { runProgram } from "./program.ts";
 
 const { bridge: BRIDGE, podCidr: POD_CIDR } = await claimNetwork();
@@ -16,7 +16,7 @@ const NAMESPACE = "/api/v1/namespaces/default";
 const CLAIM = `${NAMESPACE}/persistentvolumeclaims/data`;
 const SOON = { timeout: 90_000, interval: 200 };
 
-describe("the storage of nodelet up", () => {
+describe("the storage and the manifests of nodelet up", () => {
   let directory: string;
   let state: string;
   let manifests: string;
@@ -76,5 +76,23 @@ describe("the storage of nodelet up", () => {
     await api.object("DELETE", CLAIM);
     await expect.poll(async () => (await api.list("/api/v1/persistentvolumes")).items.length, SOON).toBe(0);
     expect(await readdir(volumes)).toEqual([]);
+  });
+
+  it("runs the pods of a manifest, applies all else in it, and takes both away with the file", async () => {
+    const documents = [
+      shellPod("web", RUN_FOR_EVER),
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings", namespace: "team" }, data: { a: "1" } },
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } },
+    ];
+    await writeFile(join(manifests, "all.yaml"), documents.map((one) => JSON.stringify(one)).join("\n---\n"));
+    const settings = "/api/v1/namespaces/team/configmaps/settings";
+    await expect.poll(async () => await read(settings), SOON).toMatchObject({ data: { a: "1" } });
+    const status = async (...more: string[]) => (await runProgram("status", "--state-dir", state, ...more)).stdout;
+    await expect.poll(status, SOON).toMatch(/web-\S+ +1\/1 +Running/);
+    expect(await status()).toMatch(/^all\.yaml +Applied +2/m);
+    expect(JSON.parse(await status("-o", "json")).manifests).toMatchObject([{ file: "all.yaml", status: "Applied" }]);
+    await rm(join(manifests, "all.yaml"));
+    await expect.poll(async () => (await api.json("GET", "/api/v1/namespaces/team")).status, SOON).toBe(404);
+    await expect.poll(status, SOON).not.toMatch(/web-|all\.yaml/);
   });
 });

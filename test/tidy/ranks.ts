@@ -97,6 +97,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/custom", rank: 4 },
   { path: "src/control-plane/discovery", rank: 4 },
   { path: "src/control-plane/kinds", rank: 4 },
+  { path: "src/control-plane/manifests", rank: 4 },
   { path: "src/control-plane/node-proxy", rank: 4 },
   { path: "src/control-plane/node-lifecycle", rank: 4 },
   { path: "src/control-plane/scheduler", rank: 4 },

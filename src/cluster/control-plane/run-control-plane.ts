@@ -3,6 +3,7 @@ import { nodeUserOf, PROXY_USER } from "../../api/user-names.ts";
 import { CodedError, isNoSpace, messageOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { CLUSTER_DNS_USER } from "../../control-plane/bootstrap/cluster-dns-objects.ts";
+import type { ManifestsOptions } from "../../control-plane/manifests/manifests.ts";
 import { linuxFiles } from "../../host/linux/files/linux-files.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { openJournal } from "../../journal/open-journal.ts";
@@ -32,6 +33,8 @@ export interface DurableOptions extends ServedControlPlaneOptions {
   readonly dns?: LinkedPaths | undefined;
   /** This machine's directories for volumes of the default storage class, on its node. Default: there is no such class. */
   readonly localVolumes?: { readonly root: string; readonly nodeName: string } | undefined;
+  /** A directory of manifests that are applied. Default: none. */
+  readonly manifests?: ManifestsOptions | undefined;
   /** A node of this machine that may join, and the paths of its credentials, which are kept up to date. */
   readonly node?: ({ readonly name: string } & LinkedPaths) | undefined;
   /** The paths of the credentials of that node's proxy of services. */
@@ -56,7 +59,10 @@ export async function runControlPlane(options: DurableOptions, log: Log): Promis
   );
   const journal = await openJournal({ directory: join(options.directory, "store"), log });
   const localDirectories = options.localVolumes && createLocalDirectories(options.localVolumes);
-  const controlPlane = await serveControlPlane(options, { journal, certificates, renewals, localDirectories, log });
+  const controlPlane = await serveControlPlane(options, {
+    ...{ journal, certificates, renewals, localDirectories, log },
+    manifests: options.manifests,
+  });
   try {
     const write = async () => await writeKubeconfigs(options, { controlPlane, certificates: renewals.current(), log });
     renewals.subscribe(write);

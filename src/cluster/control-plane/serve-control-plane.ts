@@ -13,10 +13,12 @@ import type {
   ControlPlaneDeps,
   LocalNode,
 } from "../../control-plane/compose/control-plane-ports.ts";
+import type { ManifestsOptions } from "../../control-plane/manifests/manifests.ts";
 import type { LocalDirectories } from "../../control-plane/ports/local-directories.ts";
 import type { ObjectStore } from "../../control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../control-plane/store/create-object-store.ts";
 import type { HttpServer, ServedRequest, ServingIdentity } from "../../host/http-server.ts";
+import { linuxFiles } from "../../host/linux/files/linux-files.ts";
 import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { callWeb } from "../../host/linux/network/call-web.ts";
@@ -60,6 +62,8 @@ interface ControlPlaneParts {
   readonly renewals?: CertificateRenewals;
   /** Where volumes of the default storage class lie. Default: there is no such class. */
   readonly localDirectories?: LocalDirectories | undefined;
+  /** Applies the manifests of a directory of this machine. Default: none. */
+  readonly manifests?: ManifestsOptions | undefined;
   readonly log: Log;
 }
 
@@ -166,7 +170,7 @@ function compose(
   { store, metrics, noteRequest }: Pick<ControlPlaneDeps, "store" | "metrics" | "noteRequest">,
   port: number,
   { address: listened, podAddress: address = listened, port: _, ...options }: ServedControlPlaneOptions,
-  { certificates, renewals, localDirectories, log }: ControlPlaneParts,
+  { certificates, renewals, localDirectories, manifests, log }: ControlPlaneParts,
 ): ControlPlane {
   const { authority, trustedPem, tokenKey } = certificates;
   const current = () => renewals?.current() ?? certificates;
@@ -180,6 +184,7 @@ function compose(
       metrics,
       noteRequest,
       localDirectories,
+      manifests: manifests && { ...manifests, files: linuxFiles },
       random: { number: Math.random, uuid: randomUUID },
       tokens: createTokenIssuer({ ...tokenKey, issuer: ISSUER, audiences: [ISSUER], now, randomId: randomUUID }),
       nodes: { callWeb, callUpgrade, acceptWebSocket, resolveHost, identity: nodeIdentity(current) },

@@ -7,7 +7,7 @@ import { codeOf, messageOf } from "../../base/errors.ts";
 /** The pods that a manifests directory asks for, as far as it can be read. */
 interface ManifestPods {
   pods: ExpectedPod[];
-  /** These are one sentence for each file or document that is no pod. */
+  /** These are one sentence for each file or document that cannot be read. */
   problems: string[];
 }
 
@@ -43,7 +43,8 @@ async function readFileInto(found: ManifestPods, directory: string, file: string
     found.problems.push(`${file}: ${messageOf(error)}`);
     return;
   }
-  for (const { document, pod, errors } of parseManifest(content)) {
+  for (const { document, pod, other, errors } of parseManifest(content)) {
+    if (other !== undefined) continue;
     found.problems.push(...errors.map((error) => `${file}, document ${document}: ${error}`));
     if (pod === undefined) continue;
     const { name, namespace } = podReference(pod);

@@ -115,6 +115,8 @@ function agentCommand(layout: StateLayout, options: AgentOptions): string[] {
     `--cert-dir=${layout.kubeletRoot}/pki`,
     `--kubeconfig=${layout.nodeKubeconfig}`,
     `--nodelet-socket=${layout.agentSocket}`,
+    // The control plane applies them.
+    "--nodelet-ignore-other-kinds",
     ...options.kubeletArguments,
   ];
 }

@@ -19,6 +19,10 @@ export interface ControlPlaneChildOptions {
   podCidr: string;
   /** Where pods reach the API, as soon as the machine has that address. */
   podAddress: string | undefined;
+  /** The directory of manifests, whose pods the node agent takes. */
+  manifests: string;
+  /** The flags of the node agent, one of which concerns manifests. */
+  kubeletArguments: readonly string[];
   /** The name of the node that will join. */
   nodeName: string;
   log: Log;
@@ -51,6 +55,8 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       `--node-api-address=${loopbackOf(options.apiAddress)}`,
       ...dnsArguments(options),
       `--local-volumes=${layout.localVolumes}`,
+      `--manifests=${options.manifests}`,
+      ...(refusesForeign(options.kubeletArguments) ? ["--refuse-foreign-manifests"] : []),
       `--state-dir=${layout.directory}`,
     ],
     environment,
@@ -85,6 +91,12 @@ export async function endControlPlane(layout: StateLayout, log: Log): Promise<vo
 
 function identityOf(layout: StateLayout) {
   return { pidFile: layout.controlPlanePidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS };
+}
+
+/** The node agent and the control plane read the same directory, and have to judge it alike. */
+function refusesForeign(kubeletArguments: readonly string[]): boolean {
+  const last = kubeletArguments.findLast((argument) => argument.startsWith("--nodelet-refuse-foreign-manifests"));
+  return last !== undefined && !last.endsWith("=false");
 }
 
 function loopbackOf(address: string): string {

@@ -39,7 +39,7 @@ export interface StateLayout {
   /** Kubelet's `--root-dir`: volumes and pod directories. */
   kubeletRoot: string;
   podLogs: string;
-  /** This directory is watched for pods when no other one is named. */
+  /** The manifests are taken from here when no other directory is named. */
   manifests: string;
   images: string;
   /** The volumes of the default storage class. They outlive everything else here. */

@@ -7,6 +7,7 @@ import { SYSTEM_PRIORITY_CLASSES } from "../admission/priority.ts";
 import { groupResource } from "../ports/resource-kind.ts";
 import type { ResourceReader, ResourceWriter } from "../ports/resources.ts";
 import { BUILT_IN_KINDS } from "../registry/built-in-kinds.ts";
+import { LOCAL_STORAGE_CLASS } from "../volumes/local-class.ts";
 import {
   CLUSTER_DNS_POLICY,
   CLUSTER_DNS_SLICE,
@@ -15,7 +16,6 @@ import {
   clusterDnsSlice,
   isOwnDnsSlice,
 } from "./cluster-dns-objects.ts";
-import { LOCAL_STORAGE_CLASS } from "../volumes/local-class.ts";
 import { apiEndpoints, apiService, type ClusterFacts, clientAuthority, FIRST_NAMESPACES } from "./first-objects.ts";
 
 /** Creates the objects that every cluster begins with. Objects that are there stay, and keep what users changed in them. */

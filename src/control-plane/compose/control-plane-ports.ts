@@ -12,6 +12,7 @@ import type { ClusterDnsAddresses } from "../bootstrap/cluster-dns-objects.ts";
 import type { ApiEndpoint } from "../bootstrap/first-objects.ts";
 import type { ReadCertificateRequest } from "../controllers/certificate-requests.ts";
 import type { SigningOrder } from "../controllers/certificate-signer.ts";
+import type { ManifestFiles, ManifestsOptions } from "../manifests/manifests.ts";
 import type { LocalDirectories } from "../ports/local-directories.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 
@@ -27,6 +28,8 @@ export interface ControlPlaneDeps {
   nodes: NodeAccess;
   /** A node's directories for volumes of the default storage class. Default: the cluster has no such class. */
   localDirectories?: LocalDirectories | undefined;
+  /** A directory of manifests that are applied. Default: none. */
+  manifests?: (ManifestsOptions & { readonly files: ManifestFiles }) | undefined;
   /** Called when work on a request begins, and again when its body is there. Default: nobody wants to know. */
   noteRequest?: ((request: Pick<ServedRequest, "method" | "path">) => void) | undefined;
 }

@@ -18,10 +18,12 @@ import { createEndpointsController } from "../controllers/traffic/endpoints-cont
 import { createNodeLoadBalancer } from "../controllers/traffic/load-balancer.ts";
 import { createEndpointSliceMirroring } from "../controllers/traffic/mirroring-controller.ts";
 import { createEndpointSliceController } from "../controllers/traffic/slice-controller.ts";
+import { createManifests } from "../manifests/manifests.ts";
 import { createNodeMonitor } from "../node-lifecycle/node-monitor.ts";
 import { createPodGarbageCollector } from "../node-lifecycle/pod-garbage-collector.ts";
 import { createPodRangeAllocator } from "../node-lifecycle/pod-ranges.ts";
 import { createTaintEviction } from "../node-lifecycle/taint-eviction.ts";
+import { createApplier } from "../registry/in-process.ts";
 import { listNamespacedResources, resolveKind } from "../registry/kind-table.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { createPodBinder } from "../registry/subresources/bind-pod.ts";
@@ -44,7 +46,7 @@ import type { ControllerOptions, ControlPlaneDeps } from "./control-plane-ports.
 
 interface ControllerParts
   extends ControllerDeps,
-    Pick<ControlPlaneDeps, "certificates" | "tokens" | "localDirectories"> {
+    Pick<ControlPlaneDeps, "certificates" | "tokens" | "localDirectories" | "manifests"> {
   registry: RegistryDeps;
   authorizer: Authorizer;
 }
@@ -52,13 +54,14 @@ interface ControllerParts
 /** The controllers that run beside the API server. */
 export function composeControllers(parts: ControllerParts, options: ControllerOptions = {}): readonly Controller[] {
   const { scheduler = true, controllers = true } = options;
-  const { localDirectories } = parts;
+  const { localDirectories, manifests } = parts;
   return [
     // In other clusters, the API server itself deletes events.
     createEventCleaner(parts),
     ...(scheduler ? [createScheduler({ ...parts, bind: createPodBinder(parts.registry) })] : []),
     // In other clusters, a provisioner is a program beside the controller manager.
     ...(localDirectories === undefined ? [] : [createLocalProvisioner(parts, localDirectories)]),
+    ...(manifests === undefined ? [] : [composeManifests(parts, manifests)]),
     ...(controllers
       ? [
           ...composeObjectControllers(parts),
@@ -67,6 +70,13 @@ export function composeControllers(parts: ControllerParts, options: ControllerOp
         ]
       : []),
   ];
+}
+
+function composeManifests(
+  parts: ControllerParts,
+  { files, ...options }: NonNullable<ControlPlaneDeps["manifests"]>,
+): Controller {
+  return createManifests({ ...parts, files, applier: createApplier(parts.registry, "nodelet") }, options);
 }
 
 /** The controllers of objects that do not depend on a node. */

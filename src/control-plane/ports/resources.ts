@@ -49,3 +49,14 @@ export interface ResourceFeed {
   /** Does the same for every resource, also for those that are defined later. */
   followAll(listener: (resource: string, event: ResourceEvent) => void): () => void;
 }
+
+/** Server-side apply for the control plane's own parts, in the name of an administrator. */
+export interface ResourceApplier {
+  /** Where objects of the kind are stored; undefined while the kind is not served. */
+  resolve(apiVersion: string, kind: string): { readonly resource: string; readonly namespaced: boolean } | undefined;
+  /**
+   * Creates the object or changes it, taking fields over from other managers. The object's kind is served. Rejects with
+   * an ApiError.
+   */
+  apply(object: KubeObject): Promise<KubeObject>;
+}

@@ -2,12 +2,13 @@ import { notFoundError } from "../../api/api-error.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ObjectStore, StoredObject, StoreEvent } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
-import type { ResourceEvent, ResourceFeed, ResourceWriter } from "../ports/resources.ts";
-import { LOOPBACK_USER } from "../ports/user.ts";
+import type { ResourceApplier, ResourceEvent, ResourceFeed, ResourceWriter } from "../ports/resources.ts";
+import { LOOPBACK_USER, type User } from "../ports/user.ts";
 import { createObject } from "./create.ts";
 import { groupResourceOfKey, keysOf } from "./keys.ts";
-import type { KindTable } from "./kind-table.ts";
-import { parseStored, viewOf } from "./object-view.ts";
+import { type KindTable, resolveKind } from "./kind-table.ts";
+import { apiVersion, parseStored, viewOf } from "./object-view.ts";
+import { patchObject } from "./patch.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import { deleteObject } from "./remove.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -46,6 +47,32 @@ export function createWriter(deps: RegistryDeps, fieldManager: string): Resource
     },
     async remove({ resource, namespace, name }, options = {}) {
       await deleteObject(deps, { kind: kindOf(resource), namespace, name, options, context });
+    },
+  };
+}
+
+/** The author of what is applied. Unlike the control plane itself, it is subject to the admission of users' requests. */
+const ADMINISTRATOR: User = { username: "nodelet:manifests", groups: ["system:masters", "system:authenticated"] };
+const DEFAULT_NAMESPACE = "default";
+
+/** Applies objects as an administrator's `kubectl apply --server-side --force-conflicts` would. */
+export function createApplier(deps: RegistryDeps, fieldManager: string): ResourceApplier {
+  return {
+    resolve: (version, kind) => resolveKind(deps.kinds, version, kind),
+    async apply(object) {
+      const kind = deps.kinds.all().find((row) => row.kind === object.kind && apiVersion(row) === object.apiVersion);
+      if (kind === undefined) throw notFoundError({ group: "", resource: object.kind }, object.metadata.name ?? "");
+      const { name = "", namespace = DEFAULT_NAMESPACE } = object.metadata;
+      const { stored } = await patchObject(deps, {
+        kind,
+        namespace: kind.namespaced ? namespace : "",
+        name,
+        type: "apply",
+        body: object,
+        force: true,
+        context: { user: ADMINISTRATOR, dryRun: false, fieldManager, fieldValidation: "Strict", warn() {} },
+      });
+      return viewOf(kind, stored);
     },
   };
 }

@@ -41,7 +41,8 @@ function composeFileSource({ ports, config, inbox }: Foundation): NamedSource[] 
   const { clock, files } = host;
   const { nodeName, kubelet, staticPodPath: path, refusesForeignManifests: refusesForeign } = config;
   if (path === undefined) return [];
-  const options = { path, nodeName, refusesForeign, checkFrequencyMs: kubelet.fileCheckFrequency };
+  const { fileCheckFrequency: checkFrequencyMs } = kubelet;
+  const options = { path, nodeName, refusesForeign, ignoresOtherKinds: config.ignoresOtherKinds, checkFrequencyMs };
   return [{ name: "file", loop: createFileSource({ clock, files, log, emit: inbox.offerSnapshot }, options) }];
 }
 

@@ -35,12 +35,11 @@ afterEach(async () => {
   expect(host.clock.pendingTimers).toBe(0);
 });
 
-async function start(path = DIRECTORY, refusesForeign = false): Promise<void> {
+async function start(path = DIRECTORY, refusesForeign = false, ignoresOtherKinds = false): Promise<void> {
   const { clock, files } = host;
   const emit = (snapshot: SourceSnapshot) => void snapshots.push(snapshot);
-  running = createFileSource({ clock, files, log, emit }, { path, nodeName: "node-1", refusesForeign }).run(
-    controller.signal,
-  );
+  const options = { path, nodeName: "node-1", refusesForeign, ignoresOtherKinds };
+  running = createFileSource({ clock, files, log, emit }, options).run(controller.signal);
   await clock.advance(100);
 }
 
@@ -75,6 +74,17 @@ describe("file source: a directory", () => {
     expect(snapshots).toHaveLength(1);
     expect(lastNames()).toEqual(["a", "b", "c1", "c2"]);
     expect([...(snapshots[0]?.origins?.values() ?? [])].at(-1)).toBe(`${file("c.yaml")}, document 2`);
+    expect(logged).toEqual([]);
+  });
+
+  it("leaves a file without pods to others where it is told to, and ends the pods that it gave", async () => {
+    const other = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
+    host.files.put(file("a.yaml"), manifest("a") + other);
+    await start(DIRECTORY, false, true);
+    expect(lastNames()).toEqual(["a"]);
+    host.files.put(file("a.yaml"), other);
+    await pause();
+    expect(lastNames()).toEqual([]);
     expect(logged).toEqual([]);
   });
 

@@ -24,6 +24,8 @@ interface FileSourceOptions {
   checkFrequencyMs?: number;
   /** Take no pods from a file or directory that others than root may change. Default: they are warned of. */
   refusesForeign?: boolean;
+  /** Leaves objects of other kinds than pods to others. Default: they are problems. */
+  ignoresOtherKinds?: boolean;
 }
 
 const DEFAULT_CHECK_FREQUENCY_MS = 20 * SECOND;
@@ -35,9 +37,9 @@ const SETTLE = { quietMs: 5, maxMs: 100 };
  * periodic check finds what they miss.
  */
 export function createFileSource(deps: FileSourceDeps, options: FileSourceOptions): PodSourceLoop {
-  const { nodeName, checkFrequencyMs = DEFAULT_CHECK_FREQUENCY_MS } = options;
+  const { checkFrequencyMs = DEFAULT_CHECK_FREQUENCY_MS } = options;
   const path = resolve(options.path);
-  const manifests = createManifestFiles(deps, { path, nodeName, refusesForeign: options.refusesForeign });
+  const manifests = createManifestFiles(deps, { ...options, path });
   const emit = createSnapshotEmitter("file", deps.emit);
   return {
     async run(signal) {

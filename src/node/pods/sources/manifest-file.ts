@@ -33,6 +33,8 @@ interface ManifestFilePlace {
   nodeName: string;
   /** Returns why a file of this status is refused; undefined where it is read. */
   judge(status: FileStatus): string | undefined;
+  /** Leaves objects of other kinds than pods to others. Default: they are problems. */
+  ignoresOtherKinds?: boolean | undefined;
 }
 
 /** The coarsest clock of a file system in use (FAT, some network file systems). */
@@ -66,7 +68,8 @@ export async function readManifestFile(
     const contentHash = createHash("sha256").update(read.data).digest("hex");
     const state = { version: read.version, isFresh, contentHash };
     if (before.contentHash === contentHash) return { ...withoutWarning(before), ...state };
-    const content = readManifest(read.data, { source: "file", location: file.path, nodeName: file.nodeName });
+    const { path: location, nodeName, ignoresOtherKinds } = file;
+    const content = readManifest(read.data, { source: "file", location, nodeName }, { ignoresOtherKinds });
     return { ...state, ...takeContent(before.pods, content) };
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
@@ -101,7 +104,7 @@ function takeContent(
   content: ManifestContent,
 ): Pick<ManifestFile, "pods" | "problem" | "warning"> {
   // A writer leaves an empty file between truncating it and writing it anew.
-  const isEmpty = content.pods.length === 0 && content.errors.length === 0;
+  const isEmpty = content.pods.length === 0 && content.errors.length === 0 && !content.hasOthers;
   const errors = isEmpty ? ["it holds no pod"] : content.errors;
   const pods = keepLastGood(before, { pods: content.pods, errors });
   const fields = { error: joinManifestErrors(errors), ...countKept(pods.length - content.pods.length) };

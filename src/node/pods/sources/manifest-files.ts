@@ -3,9 +3,9 @@ import { messageOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
 import type { FileType } from "../../../host/file-type.ts";
+import { findForeignWriter } from "../../../host/foreign-writer.ts";
 import type { FileStatus, Files } from "../../../host/port.ts";
 import { DANGLING_LINK, type ManifestFile, type ManifestFileDeps, readManifestFile } from "./manifest-file.ts";
-import { findForeignWriter } from "./manifest-owner.ts";
 import { createProblemLog, type Problem } from "./problem-log.ts";
 import type { SourcePod } from "./source-snapshot.ts";
 
@@ -42,6 +42,8 @@ interface ManifestFilesOptions {
   nodeName: string;
   /** Take no pods from a file or directory that others than root may change. Default: they are warned of. */
   refusesForeign?: boolean | undefined;
+  /** Leaves objects of other kinds than pods to others. Default: they are problems. */
+  ignoresOtherKinds?: boolean | undefined;
 }
 
 export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFilesOptions): ManifestFiles {
@@ -66,7 +68,8 @@ export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFi
   };
 
   const refresh = async ({ path, type }: { path: string; type: FileType }) => {
-    const asked = { path, nodeName: options.nodeName, judge: (status: FileStatus) => judgeOwner(path, status) };
+    const { nodeName, ignoresOtherKinds } = options;
+    const asked = { path, nodeName, ignoresOtherKinds, judge: (status: FileStatus) => judgeOwner(path, status) };
     const found = await readManifestFile(deps, asked, known.get(path));
     const file = found ?? (type === "link" ? DANGLING_LINK : undefined);
     if (file === undefined) return forget(path);

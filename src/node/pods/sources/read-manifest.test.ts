@@ -23,6 +23,13 @@ describe("reading a manifest", () => {
     expect(pods[0]?.pod.spec).toMatchObject({ restartPolicy: "Always", terminationGracePeriodSeconds: 30 });
   });
 
+  it("leaves objects of other kinds to others where it is told to", () => {
+    const mixed = `${GOOD}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n`;
+    expect(read(mixed).errors).toEqual([expect.stringContaining("document 2: expected a Pod")]);
+    const { pods, errors, hasOthers } = readManifest(Buffer.from(mixed), ORIGIN, { ignoresOtherKinds: true });
+    expect([pods.length, errors, hasOthers]).toEqual([1, [], true]);
+  });
+
   it("gives the same pod however it is written", () => {
     const yaml =
       "apiVersion: v1\nkind: Pod\nmetadata:\n  name: good\nspec:\n  containers:\n  - image: busybox\n    name: main\n";
@@ -82,7 +89,7 @@ describe("reading a manifest", () => {
   });
 
   it("gives nothing for nothing", () => {
-    expect(read("# nothing\n---\n")).toEqual({ pods: [], errors: [], warnings: [] });
+    expect(read("# nothing\n---\n")).toEqual({ pods: [], errors: [], warnings: [], hasOthers: false });
     expect(names("{apiVersion: v1, kind: PodList, items: []}")).toEqual([]);
   });
 });

@@ -18,12 +18,27 @@ export interface ManifestContent {
   /** Each error names its document and field: `document 2: spec.containers[0].image: Required value`. */
   errors: string[];
   warnings: string[];
+  /** True when it holds objects of other kinds that were left to others. */
+  hasOthers: boolean;
+}
+
+interface ReadOptions {
+  /** Leaves objects of other kinds to whoever takes them. Default: they are errors. */
+  ignoresOtherKinds?: boolean | undefined;
 }
 
 /** Reads, defaults and validates the static pods of a manifest. Pure, and never throws for bad input. */
-export function readManifest(data: Buffer, origin: StaticPodOrigin): ManifestContent {
-  const content: ManifestContent = { pods: [], errors: [], warnings: [] };
+export function readManifest(
+  data: Buffer,
+  origin: StaticPodOrigin,
+  { ignoresOtherKinds = false }: ReadOptions = {},
+): ManifestContent {
+  const content: ManifestContent = { pods: [], errors: [], warnings: [], hasOthers: false };
   for (const document of parseManifest(data)) {
+    if (ignoresOtherKinds && document.other !== undefined) {
+      content.hasOthers = true;
+      continue;
+    }
     const place = `document ${document.document}`;
     const complain = (text: string) => `${place}: ${text}`;
     const { pod, errors } = readDocument(document, origin);

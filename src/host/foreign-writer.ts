@@ -1,4 +1,4 @@
-import type { FileStatus } from "../../../host/port.ts";
+import type { FileStatus } from "./port.ts";
 
 const [GROUP_WRITES, OTHERS_WRITE] = [0o020, 0o002];
 
