@@ -9,6 +9,7 @@ import { rmSync } from "node:fs";
 const PROTOCOLS = [
   { out: "src/cri/gen", paths: ["proto/cri-v1.proto", "proto/containerd"] },
   { out: "src/csi/gen", paths: ["proto/csi-v1.proto"] },
+  { out: "src/device-plugin/gen", paths: ["proto/device-plugin-v1beta1.proto"] },
   { out: "src/plugin-registration/gen", paths: ["proto/plugin-registration-v1.proto"] },
 ];
 

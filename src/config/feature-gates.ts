@@ -24,6 +24,7 @@ export const GATES_IN_USE = [
   "NodeSwap",
   "PodLogsQuerySplitStreams",
   "ReloadKubeletServerCertificateFile",
+  "ResourceHealthStatus",
   "RotateKubeletServerCertificate",
   "SELinuxMount",
   "UserNamespacesHostNetworkSupport",

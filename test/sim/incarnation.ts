@@ -11,6 +11,7 @@ import type { ProbeClient } from "../../src/host/probe-port.ts";
 import type { KubePorts, PluginPorts } from "../../src/node/compose/node-agent-ports.ts";
 import type { Cluster } from "./api/create-cluster.ts";
 import type { Faults } from "./faults.ts";
+import { NO_DEVICES } from "./no-devices.ts";
 
 /** Kill the process at its n-th call of a port, before or after the call's effect. */
 export interface CrashPoint {
@@ -203,7 +204,7 @@ export function createIncarnation(deps: IncarnationDeps): Incarnation {
 const noPlugin = (): never => {
   throw new Error("there are no plugins on this machine");
 };
-const NO_PLUGINS: PluginPorts = { connectRegistration: noPlugin, connectCsi: noPlugin };
+const NO_PLUGINS: PluginPorts = { connectRegistration: noPlugin, connectCsi: noPlugin, ...NO_DEVICES };
 
 /** Paths are told apart from requests, which name theirs. */
 function mountTargetOf([first, second]: readonly unknown[]): string {

@@ -30,6 +30,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/cri", rank: 2, touchesWorld: true },
   // The fake driver mounts what it publishes on the fake machine.
   { path: "src/csi", rank: 2, touchesWorld: true, alsoImports: ["src/host"] },
+  { path: "src/device-plugin", rank: 2, touchesWorld: true },
   { path: "src/host", rank: 2, touchesWorld: true },
   { path: "src/journal", rank: 2, touchesWorld: true },
   { path: "src/kube", rank: 2, touchesWorld: true },
@@ -42,9 +43,12 @@ export const LAYERS: readonly Layer[] = [
   // The rooms of the node agent, in the order in which they build on each other; a decimal orders the folders of one room.
   { path: "src/node/server", rank: 3 },
   { path: "src/node/resources/capacity", rank: 3 },
+  { path: "src/node/resources/checkpoints", rank: 3 },
   { path: "src/node/resources/file-access", rank: 3 },
   { path: "src/node/resources/sizes", rank: 3 },
   { path: "src/node/resources/cgroups", rank: 3.1 },
+  { path: "src/node/resources/devices", rank: 3.1 },
+  { path: "src/node/resources/allocation", rank: 3.2 },
   { path: "src/node/cluster/certificates", rank: 3 },
   { path: "src/node/cluster/events", rank: 3 },
   { path: "src/node/cluster/node-status", rank: 3.1 },
@@ -134,6 +138,7 @@ export const LAYERS: readonly Layer[] = [
 export const FAKES: readonly string[] = [
   "src/cri/fake",
   "src/csi/fake",
+  "src/device-plugin/fake",
   "src/grpc/fake",
   "src/host/fake",
   "src/kube/fake",

@@ -11,6 +11,8 @@ import { connectContainerdEvents } from "../../cri/containerd-events.ts";
 import { createRuntimeEvents } from "../../cri/create-runtime-events.ts";
 import { watchOwnStops } from "../../cri/own-stops.ts";
 import { connectCsi } from "../../csi/connect.ts";
+import { connectDevicePlugin } from "../../device-plugin/connect.ts";
+import { serveGrpc } from "../../grpc/serve.ts";
 import { createLinuxHost } from "../../host/linux/create-linux-host.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { listenHttp } from "../../host/linux/network/listen-http.ts";
@@ -96,6 +98,8 @@ async function runUntilStopped(
       connectRegistration: connectPluginRegistration,
       connectCsi: (driver: { endpoint: string; driverName: string }) =>
         connectCsi({ ...driver, metrics, requestTimeoutMs: csiRequestTimeoutMs }),
+      connectDevicePlugin,
+      serve: serveGrpc,
     };
     const agent = await createNodeAgent({ host, cri, events, plugins, kube: kube?.ports, log, metrics }, config);
     const nodePorts = { host, cri, kube: kube?.ports, log, metrics };

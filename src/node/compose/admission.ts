@@ -1,5 +1,6 @@
 import { computeDeclaredFeatures } from "../../api/declared-features.ts";
 import type { Node, Pod } from "../../api/gen/types.ts";
+import { podUid } from "../../api/pods.ts";
 import type { Part } from "../../base/run-parts.ts";
 import { readMachineNode, withMachineResources } from "../cluster/node-status/machine-node.ts";
 import { createFit } from "../pods/admission/fit.ts";
@@ -12,11 +13,16 @@ import { createRejectionCounter } from "../pods/admission/rejection-metrics.ts";
 import { createPreemption } from "../pods/preemption/preemption.ts";
 import { listLivePods } from "../pods/workers/live-pods.ts";
 import type { PodWorkers } from "../pods/workers/pod-workers.ts";
+import { allocatePod, listAllocatedContainers } from "../resources/allocation/allocate-pod.ts";
+import { createPodAllocation, type PodAllocation } from "../resources/allocation/pod-allocation.ts";
+import { withAssignedDevices } from "../resources/devices/devices-of-node.ts";
 import { findRefusedVolume } from "../storage/volumes/network/refused-volumes.ts";
 import type { ClusterParts } from "./cluster.ts";
+import type { DeviceParts } from "./devices.ts";
 import type { Foundation } from "./foundation.ts";
 import type { ReadingParts } from "./readings.ts";
 import type { RuntimeParts } from "./runtime.ts";
+import type { SourceParts } from "./sources.ts";
 
 /** Which pods the node lets in. */
 export interface AdmissionParts {
@@ -28,6 +34,8 @@ export interface AdmissionParts {
 
 interface AdmissionNeighbours {
   readonly cluster: ClusterParts | undefined;
+  readonly sources: SourceParts;
+  readonly devices: DeviceParts;
   readonly readings: ReadingParts;
   readonly runtime: RuntimeParts;
   readonly workers: PodWorkers;
@@ -39,15 +47,16 @@ export async function composeAdmission(
   neighbours: AdmissionNeighbours,
 ): Promise<AdmissionParts> {
   const { ports, config, timeline, inbox, shutdown, pressure } = foundation;
-  const { cluster, readings, runtime, workers } = neighbours;
+  const { cluster, devices, readings, runtime, workers } = neighbours;
   const { host, log, metrics } = ports;
   const { clock, machine } = host;
   const machineNode = await readMachineNode({ machine, log }, config);
   const sized = (node: Node) => withMachineResources(node, machineNode);
   const freshNode = cluster && composeFreshNode(foundation, cluster, sized);
   const preemption = createPreemption({ clock, log, timeline, metrics, workers, onDecidable: inbox.offerDecidable });
+  const allocation = composeAllocation(foundation, neighbours);
   const findMisfit = createFit({
-    node: () => sized(cluster?.ownNode.node() ?? machineNode),
+    node: () => withAssignedDevices(sized(cluster?.ownNode.node() ?? machineNode), devices.assignments),
     admittedPods: () => listLivePods(workers.states()),
     supportsSupplementalGroupsPolicy: runtime.handlers.supportsSupplementalGroupsPolicy,
     freshNode,
@@ -56,17 +65,37 @@ export async function composeAdmission(
   return {
     admit: createPodAdmission({
       firstRules: [createPressureHandler({ pressure: pressure.pressure, isRunning: readings.running.isListed })],
+      allocation,
       findMisfit,
       rules: [composeNodeRules(foundation, readings), shutdown.admit],
       preemption,
       onRejected: createRejectionCounter(metrics),
     }),
-    forget: preemption.release,
+    forget(uid) {
+      preemption.release(uid);
+      allocation.forget(uid);
+    },
     parts: [
+      { name: "allocation", run: allocation.run },
       { name: "preemption", run: preemption.run },
       ...(freshNode === undefined ? [] : [{ name: "node for admission", run: freshNode.run }]),
     ],
   };
+}
+
+function composeAllocation(
+  { inbox }: Foundation,
+  { sources, devices, readings, workers }: AdmissionNeighbours,
+): PodAllocation {
+  return createPodAllocation({
+    concerns: (pod) => listAllocatedContainers(pod).some(devices.containers.concerns),
+    isRunning: readings.running.isListed,
+    activePods: () => (sources.desired.allReady() ? listLivePods(workers.states()).map(podUid) : undefined),
+    allocate: async (pod, signal) => await allocatePod({ devices: devices.containers }, pod, signal),
+    releaseOthers: devices.assignments.releaseOthers,
+    release: devices.assignments.release,
+    onDecidable: inbox.offerDecidable,
+  });
 }
 
 function composeFreshNode(

@@ -38,7 +38,12 @@ async function run(fields: object, driver: CgroupDriver = CgroupDriver.CGROUPFS,
   const common = { configuration, featureGates, flags, hostname: "n", workingDirectory: "/" };
   const { config } = createNodeAgentConfig(common);
   const runtimeEvents = createRuntimeEvents({ runtime: cri.runtime, clock, log: silentLog });
-  const plugins = { connectRegistration: noPlugin, connectCsi: noPlugin };
+  const plugins = {
+    connectRegistration: noPlugin,
+    connectCsi: noPlugin,
+    connectDevicePlugin: noPlugin,
+    serve: noPlugin,
+  };
   const ports = {
     host,
     cri,

@@ -1,6 +1,7 @@
 import type { NodeRegistration } from "../cluster/node-status/node-registration.ts";
 import { createOwnNodeClient, type OwnNodeClient } from "../cluster/node-status/own-node-client.ts";
 import { type CsiParts, composeCsi } from "./csi.ts";
+import type { DeviceParts } from "./devices.ts";
 import type { Foundation } from "./foundation.ts";
 import type { KubePorts } from "./node-agent-ports.ts";
 import { composeRefs, type RefParts } from "./refs.ts";
@@ -17,11 +18,14 @@ export interface ClusterParts {
 }
 
 /** Undefined on a standalone node. What is told to the API server comes later; see `composeReporting`. */
-export function composeCluster(foundation: Foundation): ClusterParts | undefined {
+export function composeCluster(
+  foundation: Foundation,
+  devices: Pick<DeviceParts, "wasRestored">,
+): ClusterParts | undefined {
   const { ports, config } = foundation;
   const { kube } = ports;
   if (kube === undefined) return undefined;
-  const ownNode = composeRegistration(foundation, kube);
+  const ownNode = composeRegistration(foundation, kube, devices);
   return {
     kube,
     ownNode,

@@ -9,8 +9,6 @@ import { type CsiDriverObjects, createCsiDriverObjects } from "../storage/csi/cs
 import { type CsiDriverRegistry, createCsiDriverRegistry } from "../storage/csi/csi-driver-registry.ts";
 import { withCsiFacts } from "../storage/csi/csi-node-facts.ts";
 import { createCsiNodeObject } from "../storage/csi/csi-node-object.ts";
-import { declarePluginGauge } from "../storage/plugins/plugin-gauge.ts";
-import { createPluginWatcher } from "../storage/plugins/plugin-watcher.ts";
 import type { Foundation } from "./foundation.ts";
 import type { KubePorts } from "./node-agent-ports.ts";
 
@@ -33,10 +31,10 @@ interface CsiNeighbours {
   readonly ownNode: NodeRegistration;
 }
 
-/** Builds the watch for plugins, the registry of drivers, and the node's CSINode. */
+/** Builds the registry of drivers, and the node's CSINode. */
 export function composeCsi({ ports, config }: Foundation, { kube, ownNode }: CsiNeighbours): CsiParts {
   const { host, log, plugins } = ports;
-  const { clock, random, files } = host;
+  const { clock, random } = host;
   const changes = createStatusChanges();
   const drivers = createCsiDriverRegistry({
     clock,
@@ -52,11 +50,6 @@ export function composeCsi({ ports, config }: Foundation, { kube, ownNode }: Csi
     { nodeName: config.nodeName },
   );
   const refresh = createAllocatableRefresh({ clock, log, drivers, objects: driverObjects });
-  const watcher = createPluginWatcher(
-    { clock, files, log, connect: plugins.connectRegistration },
-    { directory: `${config.rootDirectory}/plugins_registry`, handlers: [drivers.handler] },
-  );
-  declarePluginGauge(ports.metrics, watcher);
   return {
     drivers,
     driverObjects,
@@ -65,7 +58,6 @@ export function composeCsi({ ports, config }: Foundation, { kube, ownNode }: Csi
     decorate: (object) => withCsiFacts(object, drivers.facts()),
     errors: () => [node.error()].filter((error) => error !== undefined),
     parts: [
-      { name: "plugins", run: watcher.run },
       { name: "CSIDriver objects", run: driverObjects.run },
       { name: "CSINode", run: node.run },
       { name: "volume limits", run: refresh.run },

@@ -3,9 +3,11 @@ import type { Metrics } from "../../base/metrics.ts";
 import type { RuntimeEvents } from "../../cri/container-events.ts";
 import type { Cri } from "../../cri/port.ts";
 import type { CsiNode } from "../../csi/port.ts";
+import type { DevicePlugin } from "../../device-plugin/port.ts";
 import type { Host } from "../../host/port.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import type { PluginRegistration } from "../../plugin-registration/port.ts";
+import type { ServeSocket } from "../resources/devices/registration-socket.ts";
 
 /** The doors that the node agent goes through; everything else it makes itself. */
 export interface NodeAgentPorts {
@@ -19,12 +21,15 @@ export interface NodeAgentPorts {
   metrics: Metrics;
 }
 
-/** What makes clients of plugins on this node. They connect with their first call. */
+/** What makes clients of plugins on this node, which connect with their first call, and serves those that come to it. */
 export interface PluginPorts {
   /** Throws for a path that no socket can have. */
   connectRegistration(socketPath: string): PluginRegistration;
   /** Throws for an endpoint that cannot be one. */
   connectCsi(driver: { readonly endpoint: string; readonly driverName: string }): CsiNode;
+  /** Throws for a path that no socket can have. */
+  connectDevicePlugin(socketPath: string): DevicePlugin;
+  readonly serve: ServeSocket;
 }
 
 /** Clients of one API server that do not slow each other down. */

@@ -9,11 +9,13 @@ import { makeRootDirectories } from "../runtime/pod-runtime/root-directories.ts"
 import type { NodeView } from "../server/handlers.ts";
 import { composeAdmission } from "./admission.ts";
 import { type ClusterParts, composeCluster } from "./cluster.ts";
+import { composeDevices } from "./devices.ts";
 import { composeEviction } from "./eviction.ts";
 import { composeFoundation } from "./foundation.ts";
 import { composeImageCollection } from "./image-collection.ts";
 import { composeLoop } from "./loop.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
+import { composePlugins } from "./plugins.ts";
 import { composeProbes } from "./probes.ts";
 import { composeReadings } from "./readings.ts";
 import { composeReporting } from "./reporting.ts";
@@ -58,25 +60,28 @@ interface NodeAgentMemory {
 /** Builds the node agent bottom-up; reading it is reading the architecture. */
 export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentConfig): Promise<NodeAgent> {
   const foundation = await composeFoundation(ports, config);
-  const cluster = composeCluster(foundation);
+  const devices = await composeDevices(foundation);
+  const cluster = composeCluster(foundation, devices);
   const sources = composeSources(foundation, cluster);
   const probes = composeProbes(foundation);
   const readings = composeReadings(foundation);
-  const runtime = await composeRuntime(foundation, { cluster, readings, probes });
-  const reporting = composeReporting(foundation, { cluster, sources, readings, runtime });
-  const workers = composeWorkers(foundation, { readings, runtime, probes, reporting });
+  const runtime = await composeRuntime(foundation, { cluster, devices, readings, probes });
+  const reporting = composeReporting(foundation, { cluster, sources, devices, readings, runtime });
+  const workers = composeWorkers(foundation, { devices, readings, runtime, probes, reporting });
 
   const stats = composeStats(foundation, { readings, runtime, probes });
   const images = composeImageCollection(foundation, { runtime, reporting });
   const eviction = composeEviction(foundation, { readings, runtime, workers, stats, images, reporting });
   const shutdown = composeShutdown(foundation, { workers, reporting });
 
-  const admission = await composeAdmission(foundation, { cluster, readings, runtime, workers });
+  const admission = await composeAdmission(foundation, { cluster, sources, devices, readings, runtime, workers });
   const loopNeighbours = { cluster, sources, readings, runtime, probes, reporting, workers, admission };
   const loop = composeLoop(foundation, loopNeighbours);
 
   const working = [
     ...sources.parts,
+    ...devices.parts,
+    composePlugins(foundation, { cluster, devices }),
     ...readings.parts,
     ...runtime.parts,
     ...runtime.cgroups.parts(reporting),

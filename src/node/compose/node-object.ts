@@ -9,8 +9,10 @@ import { createNodeStatusSettings } from "../cluster/node-status/node-settings.t
 import { createNodeStatusReader, type NodeStatusReader } from "../cluster/node-status/node-status-reader.ts";
 import { createNodeRegistrar } from "../cluster/node-status/register-node.ts";
 import { readToldVolumes } from "../cluster/node-status/told-volumes.ts";
+import { withDeviceCapacity } from "../resources/devices/devices-of-node.ts";
 import { createPodNetwork } from "../runtime/pod-runtime/pod-network.ts";
 import type { ClusterParts } from "./cluster.ts";
+import type { DeviceParts } from "./devices.ts";
 import type { Foundation } from "./foundation.ts";
 import type { PodReporting } from "./pod-reporting.ts";
 import type { ReadingParts } from "./readings.ts";
@@ -27,6 +29,7 @@ interface NodeObject {
 
 interface NodeObjectNeighbours {
   readonly cluster: ClusterParts;
+  readonly devices: DeviceParts;
   readonly readings: ReadingParts;
   readonly runtime: RuntimeParts;
   readonly events: Pick<PodReporting, "recordNodeEvent">;
@@ -35,7 +38,7 @@ interface NodeObjectNeighbours {
 /** Registers the node, then keeps its status and lease. */
 export function composeNodeObject(foundation: Foundation, neighbours: NodeObjectNeighbours): NodeObject {
   const { ports, config } = foundation;
-  const { cluster, runtime, events } = neighbours;
+  const { cluster, devices, runtime, events } = neighbours;
   const { kube, ownNode, csi } = cluster;
   const { host, log } = ports;
   const { clock, random, machine } = host;
@@ -57,7 +60,7 @@ export function composeNodeObject(foundation: Foundation, neighbours: NodeObject
         ownNode.observe(node);
         csi.reportedVolumes.observe(node);
       },
-      decorate: csi.decorate,
+      decorate: (node) => withDeviceCapacity(csi.decorate(node), devices.inventory.capacity()),
       registerAgain: (kubelet.registerNode ?? true) ? register : undefined,
     },
     {
@@ -68,6 +71,7 @@ export function composeNodeObject(foundation: Foundation, neighbours: NodeObject
     },
   );
   csi.changes.subscribe(heartbeat.syncNow);
+  devices.changes.subscribe(heartbeat.syncNow);
   runtime.volumes.csi?.subscribe(heartbeat.syncNow);
   const lease = createNodeLease(
     { clock, random, log, client: kube.heartbeat, node: ownNode },

@@ -1,6 +1,7 @@
 import { createErrorWatch } from "../cluster/node-status/error-watch.ts";
 import { composeClientCertificate } from "./client-certificate.ts";
 import type { ClusterParts } from "./cluster.ts";
+import type { DeviceParts } from "./devices.ts";
 import type { Foundation } from "./foundation.ts";
 import { composeNodeObject } from "./node-object.ts";
 import { composePodReporting, type PodReporting } from "./pod-reporting.ts";
@@ -30,6 +31,7 @@ const STANDALONE: Reporting = {
 interface ReportingNeighbours {
   readonly cluster: ClusterParts | undefined;
   readonly sources: SourceParts;
+  readonly devices: DeviceParts;
   readonly readings: ReadingParts;
   readonly runtime: RuntimeParts;
 }
@@ -37,11 +39,11 @@ interface ReportingNeighbours {
 /** Joins the reports of pods and of the node, which share the events and the end. */
 export function composeReporting(
   foundation: Foundation,
-  { cluster, sources, readings, runtime }: ReportingNeighbours,
+  { cluster, sources, devices, readings, runtime }: ReportingNeighbours,
 ): Reporting {
   if (cluster === undefined) return STANDALONE;
   const pods = composePodReporting(foundation, { cluster, desired: sources.desired });
-  const node = composeNodeObject(foundation, { cluster, readings, runtime, events: pods });
+  const node = composeNodeObject(foundation, { cluster, devices, readings, runtime, events: pods });
   const judged = createErrorWatch(readings.errors, node.syncNow);
   readings.health.subscribe(judged);
   foundation.shutdown.subscribe(node.syncNow);

@@ -9,6 +9,7 @@ import type { PodRuntime } from "../runtime/pod-runtime/pod-runtime.ts";
 import { createHandlerFeatures, type HandlerFeatures } from "../runtime/reading/handler-features.ts";
 import { type CgroupParts, composeCgroups } from "./cgroups.ts";
 import type { ClusterParts } from "./cluster.ts";
+import type { DeviceParts } from "./devices.ts";
 import type { Foundation } from "./foundation.ts";
 import { composeImages, type ImageParts } from "./images.ts";
 import { composeLogRotation } from "./logs.ts";
@@ -32,6 +33,7 @@ const RESTART_BACK_OFF = { initialMs: 10 * SECOND, maxMs: 5 * MINUTE };
 
 interface RuntimeNeighbours {
   readonly cluster: ClusterParts | undefined;
+  readonly devices: DeviceParts;
   readonly readings: ReadingParts;
   readonly probes: ProbeParts;
 }
@@ -39,7 +41,7 @@ interface RuntimeNeighbours {
 /** Rejects where the configuration names what is not there: a root of cgroups, plugins for credentials. */
 export async function composeRuntime(
   foundation: Foundation,
-  { cluster, readings, probes }: RuntimeNeighbours,
+  { cluster, devices, readings, probes }: RuntimeNeighbours,
 ): Promise<RuntimeParts> {
   const { ports, config, facts, timeline } = foundation;
   const { host, cri, metrics } = ports;
@@ -67,6 +69,7 @@ export async function composeRuntime(
       refs: refs && { ...refs.objects, services: () => refs.services },
       userNamespaces,
       cgroupParentOf: cgroups.pods?.parentOf,
+      devices: devices.containers,
     }),
     ...handlers,
     runtimeHandlerOf: refs?.runtimeClasses.handlerOf,

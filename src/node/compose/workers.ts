@@ -7,6 +7,7 @@ import { measureSyncer } from "../pods/workers/measured-syncer.ts";
 import { createWorkerMetrics } from "../pods/workers/metrics.ts";
 import type { PodSyncer } from "../pods/workers/pod-syncer.ts";
 import { createPodWorkers, type PodWorkers } from "../pods/workers/pod-workers.ts";
+import type { DeviceParts } from "./devices.ts";
 import type { Foundation } from "./foundation.ts";
 import type { ProbeParts } from "./probes.ts";
 import type { ReadingParts } from "./readings.ts";
@@ -17,6 +18,7 @@ import type { RuntimeParts } from "./runtime.ts";
 const SYNC_BACK_OFF_MS = 10 * SECOND;
 
 interface WorkerNeighbours {
+  readonly devices: DeviceParts;
   readonly readings: ReadingParts;
   readonly runtime: RuntimeParts;
   readonly probes: ProbeParts;
@@ -49,7 +51,7 @@ export function composeWorkers(foundation: Foundation, neighbours: WorkerNeighbo
 
 function composeSyncer(
   { ports, timeline, facts, statuses }: Foundation,
-  { readings, runtime, probes }: WorkerNeighbours,
+  { devices, readings, runtime, probes }: WorkerNeighbours,
 ): PodSyncer {
   const { health, cache, pleg } = readings;
   const { podFiles } = runtime;
@@ -68,5 +70,6 @@ function composeSyncer(
     hostIps: () => facts.hostIps,
     runtimeName: () => health.runtime().name || "containerd",
     supportsRecursiveReadOnly: runtime.handlers.supportsRecursiveReadOnlyOf,
+    resourceHealth: devices.healthOf,
   });
 }

@@ -57,7 +57,7 @@ async function composeEverything() {
     host,
     cri,
     events: createRuntimeEvents({ runtime: cri.runtime, clock: host.clock, log: silentLog }),
-    plugins: { connectRegistration: connect, connectCsi: connect },
+    plugins: { connectRegistration: connect, connectCsi: connect, connectDevicePlugin: connect, serve: connect },
     kube: { client, heartbeat: client, events: client },
     log: silentLog,
     metrics,

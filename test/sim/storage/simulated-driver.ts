@@ -6,6 +6,7 @@ import type { PluginPorts } from "../../../src/node/compose/node-agent-ports.ts"
 import { createFakePlugin } from "../../../src/plugin-registration/fake/create-fake-plugin.ts";
 import type { CallGate } from "../api/gated-client.ts";
 import { NODE_NAME } from "../manifests.ts";
+import { NO_DEVICES } from "../no-devices.ts";
 import type { Trace } from "../trace.ts";
 import type { DriverFaults } from "./driver-faults.ts";
 import { DATA_DIRECTORY, DRIVER_NAME, handleOf, PART, type StoragePlan } from "./storage-plan.ts";
@@ -158,6 +159,7 @@ export function createSimulatedDriver(deps: SimulatedDriverDeps): SimulatedDrive
           if (endpoint !== ENDPOINT) throw new Error(`nobody listens at ${endpoint}`);
           return createWatchedNode(createLyingNode(closing(csi.connect()), faults.liesAbout), through);
         },
+        ...NO_DEVICES,
       };
     },
   };

@@ -13,6 +13,11 @@ interface PodAdmissionDeps {
    */
   readonly firstRules?: readonly AdmitHandler[];
   findMisfit(pod: Pod): FitVerdict;
+  /** What is given to a pod before it is measured, and what it gets back when it is not let in. Default: nothing. */
+  readonly allocation?: {
+    admit(pod: Pod): PodVerdict;
+    settle(uid: string, verdict: "admitted" | "refused"): void;
+  };
   /** The other rules, in order. */
   readonly rules: readonly AdmitHandler[];
   readonly preemption: {
@@ -35,6 +40,8 @@ export function createPodAdmission(deps: PodAdmissionDeps): (pod: Pod) => PodVer
   const judge = (pod: Pod): PodVerdict => {
     const rejection = findFirstRejection(pod);
     if (rejection !== undefined) return rejection;
+    const allocated = deps.allocation?.admit(pod);
+    if (allocated !== undefined) return allocated;
     const misfit = findMisfit(pod);
     if (misfit !== undefined && !isRoomWanted(misfit)) return misfit;
     return findRejection(pod) ?? (misfit && preemption.makeRoom(pod, misfit));
@@ -43,6 +50,7 @@ export function createPodAdmission(deps: PodAdmissionDeps): (pod: Pod) => PodVer
     const verdict = judge(pod);
     if (verdict === "undecided") return verdict;
     preemption.release(podUid(pod));
+    deps.allocation?.settle(podUid(pod), verdict === undefined ? "admitted" : "refused");
     if (verdict !== undefined) onRejected?.(verdict.reason);
     return verdict;
   };

@@ -1,4 +1,4 @@
-import type { Pod, PodStatus } from "../../../api/gen/types.ts";
+import type { Pod, PodStatus, ResourceStatus } from "../../../api/gen/types.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { PodProbes } from "../probes/pod-probes.ts";
 import { computePodStatus } from "../status/compute-pod-status.ts";
@@ -18,6 +18,8 @@ export interface StatusStepsDeps {
   runtimeName(): string;
   /** Whether the pod's runtime handler can make read-only what is mounted beneath a mount. */
   supportsRecursiveReadOnly(pod: Pod): boolean;
+  /** The health of the devices that a container has; undefined where it has none. Default: no container has any. */
+  readonly resourceHealth?: ((podUid: string, container: string) => ResourceStatus[] | undefined) | undefined;
 }
 
 /** The steps of every work that make what was read of the pod known. */
@@ -49,6 +51,7 @@ export function createStatusSteps(deps: StatusStepsDeps, failures: Pick<StartFai
         now: deps.clock.now(),
         runtimeName: deps.runtimeName(),
         supportsRecursiveReadOnly: deps.supportsRecursiveReadOnly(pod),
+        resourceHealth: (container) => deps.resourceHealth?.(reference.uid, container),
         workerPhase: phase,
         override,
       });

@@ -53,7 +53,8 @@ export function computeContainerStatuses(input: PodStatusInput, published: PodSt
 function computeContainerStatus(input: PodStatusInput, subject: Subject): ContainerStatus {
   const { newest } = subject;
   const seen = newest === undefined ? statusWithoutTrace(input, subject) : statusFromRuntime(input, subject, newest);
-  return withReadiness(input, subject, withWaitingReason(input, subject, withVolumeMounts(input, subject, seen)));
+  const waiting = withWaitingReason(input, subject, withVolumeMounts(input, subject, seen));
+  return withReadiness(input, subject, withResourceHealth(input, subject, waiting));
 }
 
 /** The volume mounts as they were first published: a runtime that was replaced since did not change the container's. */
@@ -61,6 +62,12 @@ function withVolumeMounts(input: PodStatusInput, { container, published }: Subje
   const supports = input.supportsRecursiveReadOnly === true;
   const volumeMounts = published?.volumeMounts ?? computeVolumeMountStatuses(container, supports);
   return { ...status, ...(volumeMounts !== undefined && { volumeMounts }) };
+}
+
+/** The health of a main container's devices, as upstream tells it: of no other kind. */
+function withResourceHealth(input: PodStatusInput, { container, kind }: Subject, status: ContainerStatus) {
+  const health = kind === "main" ? input.resourceHealth?.(container.name) : undefined;
+  return { ...status, ...(health !== undefined && { allocatedResourcesStatus: health }) };
 }
 
 function statusFromRuntime(

@@ -1,4 +1,4 @@
-import type { Container, Pod, PodStatus } from "../../../api/gen/types.ts";
+import type { Container, Pod, PodStatus, ResourceStatus } from "../../../api/gen/types.ts";
 import type { PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 
 /** Everything that a pod's status is computed from. */
@@ -19,6 +19,8 @@ export interface PodStatusInput {
   workerPhase: "syncing" | "terminating" | "terminated";
   /** The pod's runtime handler can make read-only what is mounted beneath a mount. Default false. */
   supportsRecursiveReadOnly?: boolean | undefined;
+  /** The health of the devices that a container has, by the container's name. Default: none has any. */
+  resourceHealth?: ((container: string) => ResourceStatus[] | undefined) | undefined;
   /** The probes' verdict on a running container, by its id in the runtime. Default: it has started and is ready. */
   readiness?: ((container: Container, containerId: string) => ContainerReadiness) | undefined;
   /** For a pod that was rejected, evicted or ran past its deadline. A phase that is already terminal stays. */

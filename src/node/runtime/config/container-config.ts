@@ -26,6 +26,8 @@ export interface ContainerConfigInput extends ContainerSecurityInput {
   devices?: readonly Device[];
   /** Qualified names (`vendor.example/class=name`). */
   cdiDevices?: readonly string[];
+  /** Annotations that device plugins add. The node agent's own come before them. */
+  annotations?: Readonly<Record<string, string>>;
 }
 
 /** The error is the message of a CreateContainerConfigError. */
@@ -55,7 +57,7 @@ export function buildContainerConfig(input: ContainerConfigInput): ContainerConf
     devices: [...(input.devices ?? [])],
     CDIDevices: (input.cdiDevices ?? []).map((name) => ({ name })),
     labels: buildContainerLabels(pod, container),
-    annotations: buildContainerAnnotations(pod, container, restartCount),
+    annotations: { ...input.annotations, ...buildContainerAnnotations(pod, container, restartCount) },
     logPath: containerLogName(container.name, restartCount),
     stdin: container.stdin === true,
     stdinOnce: container.stdinOnce === true,

@@ -1,7 +1,9 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { podUid } from "../../../api/pods.ts";
 import type { ContainerConfig, PodSandboxConfig } from "../../../cri/gen/cri-v1.ts";
-import { buildContainerConfig, findContainerConfigError } from "../config/container-config.ts";
+import type { ContainerDevices } from "../../resources/devices/container-devices.ts";
+import { type DeviceOptions, NO_DEVICE_OPTIONS } from "../../resources/devices/device-options.ts";
+import { buildContainerConfig, type ContainerMount, findContainerConfigError } from "../config/container-config.ts";
 import { buildEnvironment, type EnvironmentVariable } from "../config/environment.ts";
 import { type EnvironmentRefs, resolveEnvironmentRefs } from "../config/environment-refs.ts";
 import type { UserNamespaceMapping } from "../config/namespaces.ts";
@@ -58,6 +60,8 @@ export interface PodConfigsDeps {
   userNamespaces: { mappingOf(uid: string): Promise<UserNamespaceMapping> } | undefined;
   /** The pod's cgroup, which exists; undefined: the runtime places containers where it likes. */
   cgroupParentOf: ((pod: Pod) => string) | undefined;
+  /** The devices that containers were given. Default: none has any. */
+  devices?: Pick<ContainerDevices, "prepare"> | undefined;
 }
 
 export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps): PodConfigs {
@@ -80,6 +84,8 @@ export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps): PodConf
       const { objects, serviceVariables } = read;
       const environment = buildEnvironment({ pod, container, podIps, node, serviceVariables, objects });
       if (!environment.ok) return configError(environment.error);
+      const owned = await deps.devices?.prepare({ podUid: podUid(pod), container }, signal);
+      if (owned !== undefined && !owned.ok) return configError(owned.error);
       const userNamespace = await userNamespaceOf(pod);
       const wanted = { pod, container, restartCount, imageRef, imageUser, node, targetContainerId, userNamespace };
       const error = findContainerConfigError(wanted);
@@ -87,10 +93,23 @@ export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps): PodConf
       const made = await input.makeMounts(environment.variables);
       if (!made.ok) return configError(made.error);
       const { mounts, devices } = made;
-      const result = buildContainerConfig({ ...wanted, mounts, devices, environment: environment.variables });
+      const { options = NO_DEVICE_OPTIONS } = owned ?? {};
+      const result = buildContainerConfig({
+        ...wanted,
+        // What a plugin sets comes first, so that the pod may set it otherwise.
+        mounts: [...options.mounts.map(mountOf), ...mounts],
+        devices: [...options.devices, ...devices],
+        environment: [...options.envs, ...environment.variables],
+        annotations: options.annotations,
+        cdiDevices: options.cdiDevices,
+      });
       return result.ok ? { config: result.config, warnings: environment.warnings } : configError(result.error);
     },
   };
+}
+
+function mountOf({ readOnly, ...paths }: DeviceOptions["mounts"][number]): ContainerMount {
+  return { ...paths, readonly: readOnly };
 }
 
 type References =

@@ -273,6 +273,37 @@ describe("a container with volumes", () => {
     ]);
   });
 
+  it("gets what device plugins add to it, and the pod's own after it", async () => {
+    const given = {
+      envs: [{ name: "GPU", value: "0" }],
+      mounts: [{ containerPath: "/driver", hostPath: "/usr/lib/driver", readOnly: true }],
+      devices: [{ containerPath: "/dev/gpu", hostPath: "/dev/gpu0", permissions: "rw" }],
+      annotations: { "example.com/gpu": "0", "io.kubernetes.container.restartCount": "7" },
+      cdiDevices: ["example.com/gpu=0"],
+    };
+    const rig = createRuntimeRig({ devices: { prepare: async () => ({ ok: true, options: given }) } });
+    const main = { volumeDevices: [{ name: "disk", devicePath: "/dev/xvda" }], env: [{ name: "GPU", value: "none" }] };
+    await rig.sync(makePod({ main: [main] }), { volumes: new Map([disk]) });
+    const config = rig.cri.containers()[0]?.config;
+    expect(config?.devices.map(({ containerPath }) => containerPath)).toEqual(["/dev/gpu", "/dev/xvda"]);
+    expect(config?.CDIDevices).toEqual([{ name: "example.com/gpu=0" }]);
+    expect(config?.mounts[0]).toMatchObject({ containerPath: "/driver", hostPath: "/usr/lib/driver", readonly: true });
+    expect(config?.envs.map(({ key, value }) => `${key}=${Buffer.from(value).toString()}`)).toEqual([
+      "GPU=0",
+      "GPU=none",
+    ]);
+    expect(config?.annotations).toMatchObject({
+      "example.com/gpu": "0",
+      "io.kubernetes.container.restartCount": "0",
+    });
+  });
+
+  it("does not start without the devices that it was given", async () => {
+    const rig = createRuntimeRig({ devices: { prepare: async () => ({ ok: false, error: "the plugin is gone" }) } });
+    const { failures } = await rig.sync(makePod());
+    expect(failures.get("main")).toEqual({ reason: "CreateContainerConfigError", message: "the plugin is gone" });
+  });
+
   it("gets the files of an image, which is pulled before it is made", async () => {
     const rig = createRuntimeRig({ registry });
     const pod = makePod({ main: [mounting({ subPath: "weights" }, "model")] });

@@ -1,0 +1,95 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import { podUid } from "../../../api/pods.ts";
+import { createMailbox } from "../../../base/mailbox.ts";
+
+/** Why a pod cannot have what it asks for: reason and message of its Failed status. */
+export interface AllocationRefusal {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * Gives pods the parts of the machine that are theirs alone, one pod after the other, before they are let in. That may
+ * take a plugin's answer and a write to the disk, for which nobody else waits.
+ */
+export interface PodAllocation {
+  /** Undefined: the pod has what it asks for. `undecided`: `onDecidable` follows. */
+  admit(pod: Pod): AllocationRefusal | "undecided" | undefined;
+  /** There is a verdict on the pod. One that is not admitted gives back what it got. */
+  settle(podUid: string, verdict: "admitted" | "refused"): void;
+  /** The pod is wanted no longer. */
+  forget(podUid: string): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface PodAllocationDeps {
+  /** Whether the pod asks for anything that is given here. */
+  concerns(pod: Pod): boolean;
+  /** Something of the pod runs: it has what it needs from the node agent before this one. */
+  isRunning(podUid: string): boolean;
+  /** The pods that were let in and have not ended; undefined while not all sources of pods are known. */
+  activePods(): readonly string[] | undefined;
+  /** Gives the pod what it asks for. */
+  allocate(pod: Pod, signal: AbortSignal): Promise<AllocationRefusal | undefined>;
+  /** Takes back what pods have that are neither active nor wait for their verdict. */
+  releaseOthers(keep: ReadonlySet<string>): void;
+  release(podUid: string): void;
+  onDecidable(podUid: string): void;
+}
+
+export function createPodAllocation(deps: PodAllocationDeps): PodAllocation {
+  /** The pods in line, and those whose allocation is known. */
+  const waiting = new Map<string, Pod>();
+  const known = new Map<string, AllocationRefusal | undefined>();
+  const bell = createMailbox<"waiting">(1);
+
+  const allocateNext = async (uid: string, pod: Pod, signal: AbortSignal) => {
+    const active = deps.activePods();
+    if (active !== undefined) deps.releaseOthers(new Set([...active, ...waiting.keys(), ...known.keys()]));
+    const refusal = await deps.allocate(pod, signal);
+    if (waiting.get(uid) !== pod) {
+      // The pod went meanwhile, or another of its name stands in line.
+      if (!waiting.has(uid)) deps.release(uid);
+      return;
+    }
+    waiting.delete(uid);
+    known.set(uid, refusal);
+    deps.onDecidable(uid);
+  };
+
+  const forget = (uid: string) => {
+    const isOpen = waiting.delete(uid) || known.has(uid);
+    known.delete(uid);
+    if (isOpen) deps.release(uid);
+  };
+
+  return {
+    admit(pod) {
+      const uid = podUid(pod);
+      if (known.has(uid)) return known.get(uid);
+      if (!waiting.has(uid) && (!deps.concerns(pod) || deps.isRunning(uid))) return undefined;
+      waiting.set(uid, pod);
+      bell.offer("waiting");
+      return "undecided";
+    },
+    settle(uid, verdict) {
+      if (verdict === "refused") forget(uid);
+      else known.delete(uid);
+    },
+    forget,
+    async run(signal) {
+      for (;;) {
+        await bell.take(signal);
+        for (let next = firstOf(waiting); next !== undefined; next = firstOf(waiting)) {
+          await allocateNext(...next, signal);
+          signal.throwIfAborted();
+        }
+      }
+    },
+  };
+}
+
+function firstOf<Key, Value>(map: ReadonlyMap<Key, Value>): [Key, Value] | undefined {
+  const [first] = map;
+  return first;
+}
