@@ -30,15 +30,20 @@ interface FakeDevicePluginOptions extends Partial<DevicePluginOptions> {
   readonly clock: Clock;
   /** Default: none. */
   readonly devices?: readonly PluginDevice[];
+  /**
+   * What it answers to Allocate. Default: the devices in a variable, a mount, a device each, an annotation and a CDI
+   * name.
+   */
+  readonly answer?: (deviceIds: readonly string[]) => Partial<ContainerAllocateResponse>;
 }
 
-/** Its answer to Allocate names the devices in a variable, and brings a mount, a device, an annotation and a CDI name. */
+/** Serves what the test tells it to, and notes what it is asked. */
 export function createFakeDevicePlugin(options: FakeDevicePluginOptions): FakeDevicePlugin {
   const calls: Array<readonly [DevicePluginCall, ...string[]]> = [];
   const watchers = new Set<() => void>();
   const faults: FakeDevicePlugin["faults"] = {};
   let listed = options.devices ?? [];
-  const { preStartRequired = false, preferredAllocationAvailable = false } = options;
+  const { preStartRequired = false, preferredAllocationAvailable = false, answer = answerFor } = options;
   const count = async (call: DevicePluginCall, ids: readonly string[], signal: AbortSignal) => {
     calls.push([call, ...ids]);
     await faults.before?.(call, signal);
@@ -70,7 +75,7 @@ export function createFakeDevicePlugin(options: FakeDevicePluginOptions): FakeDe
       const containerResponses: ContainerAllocateResponse[] = [];
       for (const { devicesIds } of containerRequests) {
         await count("Allocate", devicesIds, signal);
-        containerResponses.push(answerFor(devicesIds));
+        containerResponses.push(ContainerAllocateResponse.fromPartial(answer(devicesIds)));
       }
       return { containerResponses };
     },
@@ -97,15 +102,15 @@ export function createFakeDevicePlugin(options: FakeDevicePluginOptions): FakeDe
   return plugin;
 }
 
-function answerFor(deviceIds: readonly string[]): ContainerAllocateResponse {
+function answerFor(deviceIds: readonly string[]): Partial<ContainerAllocateResponse> {
   const first = deviceIds[0] ?? "none";
-  return ContainerAllocateResponse.fromPartial({
+  return {
     envs: { DEVICES: deviceIds.join(",") },
     mounts: [{ containerPath: "/opt/driver", hostPath: "/usr/lib/driver", readOnly: true }],
     devices: deviceIds.map((id) => ({ containerPath: `/dev/${id}`, hostPath: `/dev/host-${id}`, permissions: "rw" })),
     annotations: { "example.com/devices": deviceIds.join(",") },
     cdiDevices: [{ name: `example.com/device=${first}` }],
-  });
+  };
 }
 
 async function untilWoken(watchers: Set<() => void>, signal: AbortSignal): Promise<void> {
