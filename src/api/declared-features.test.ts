@@ -13,8 +13,14 @@ describe("what a node declares", () => {
     [false, true, []],
   ])("gate %s, runtime %s", (gate, userNamespacesHostNetwork, expected) => {
     const runtime = userNamespacesHostNetwork === undefined ? undefined : { userNamespacesHostNetwork };
-    expect(computeDeclaredFeatures({ gates: { UserNamespacesHostNetworkSupport: gate }, runtime })).toEqual(expected);
+    const gates = { UserNamespacesHostNetworkSupport: gate, RestartAllContainersOnContainerExits: false };
+    expect(computeDeclaredFeatures({ gates, runtime })).toEqual(expected);
   });
+});
+
+test("a node declares that it restarts all containers where the gate says so", () => {
+  const gates = { UserNamespacesHostNetworkSupport: false, RestartAllContainersOnContainerExits: true };
+  expect(computeDeclaredFeatures({ gates, runtime: undefined })).toEqual([RESTARTS_ALL]);
 });
 
 describe("what a pod requires", () => {

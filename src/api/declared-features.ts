@@ -1,9 +1,11 @@
 import type { Container, PodSpec } from "./gen/types.ts";
 
+type DeclaringGate = "RestartAllContainersOnContainerExits" | "UserNamespacesHostNetworkSupport";
+
 /** The facts that decide on the features that a node declares. */
 export interface NodeAbilities {
   /** Feature gates by their names. */
-  readonly gates: Readonly<Record<"UserNamespacesHostNetworkSupport", boolean>>;
+  readonly gates: Readonly<Record<DeclaringGate, boolean>>;
   /** The abilities that the runtime's status tells; undefined until it has been read. */
   readonly runtime: { readonly userNamespacesHostNetwork: boolean } | undefined;
 }
@@ -27,8 +29,11 @@ const FEATURES: readonly DeclaredFeature[] = [
   // No resources can be changed in place here, neither those of pods as a whole nor those of init containers.
   { name: "InPlacePodLevelResourcesVerticalScaling", isDeclaredBy: undefined, isRequiredBy: undefined },
   { name: "InPlacePodVerticalScalingInitContainers", isDeclaredBy: undefined, isRequiredBy: undefined },
-  // Pods whose containers have `restartPolicyRules` are refused here.
-  { name: "RestartAllContainersOnContainerExits", isDeclaredBy: undefined, isRequiredBy: restartsAllContainers },
+  {
+    name: "RestartAllContainersOnContainerExits",
+    isDeclaredBy: ({ gates }) => gates.RestartAllContainersOnContainerExits,
+    isRequiredBy: restartsAllContainers,
+  },
   {
     name: "UserNamespacesHostNetworkSupport",
     // The agent only has to ask for both; the runtime must know how to mount /sys into such a pod.

@@ -196,7 +196,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
     listOf(objectOf({ priority: value(int32, 0, "works"), shutdownGracePeriodSeconds: value(int64, 0, "works") })),
     "works",
   ),
-  crashLoopBackOff: nested({ maxContainerRestartPeriod: optional(duration, "later") }, "later", "1.32"),
+  crashLoopBackOff: nested({ maxContainerRestartPeriod: optional(duration, "works") }, "works", "1.32"),
 
   // DNS, network, volumes.
   clusterDomain: value(text, "", "works"),

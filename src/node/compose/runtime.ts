@@ -1,7 +1,7 @@
 import { createBackOff } from "../../base/back-off.ts";
-import { MINUTE, SECOND } from "../../base/clock.ts";
 import type { Part } from "../../base/run-parts.ts";
 import { createUserNamespaces } from "../runtime/identity/user-namespaces.ts";
+import { crashLoopBackOffRange } from "../runtime/pod-runtime/crash-loop-back-off.ts";
 import { createPodConfigs } from "../runtime/pod-runtime/create-pod-configs.ts";
 import { createPodRuntime } from "../runtime/pod-runtime/create-pod-runtime.ts";
 import { createPodFiles, type PodFiles } from "../runtime/pod-runtime/pod-files.ts";
@@ -27,9 +27,6 @@ export interface RuntimeParts {
   readonly podFiles: PodFiles;
   readonly parts: readonly Part[];
 }
-
-/** Upstream's crash-loop back-off: 10 s, doubling to 5 min, over after a run of 10 min. */
-const RESTART_BACK_OFF = { initialMs: 10 * SECOND, maxMs: 5 * MINUTE };
 
 interface RuntimeNeighbours {
   readonly cluster: ClusterParts | undefined;
@@ -74,7 +71,7 @@ export async function composeRuntime(
     ...handlers,
     runtimeHandlerOf: refs?.runtimeClasses.handlerOf,
     runtimeVersion: health.runtime,
-    backOff: createBackOff(RESTART_BACK_OFF),
+    backOff: createBackOff(crashLoopBackOffRange(config)),
     ensureImage: images.ensurer.ensureImage,
     podFiles,
     verdictOf: probes.probes.verdictOf,

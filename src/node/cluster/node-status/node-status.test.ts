@@ -146,10 +146,10 @@ it("declares what it can do once the runtime has told what that can do, and noth
     const runtime = { name: "containerd", version: "2.3.0", handlers: [], features };
     return statusOf({ runtime, declaringGates }, previous).declaredFeatures;
   };
-  const gates = { UserNamespacesHostNetworkSupport: true };
+  const gates = { UserNamespacesHostNetworkSupport: true, RestartAllContainersOnContainerExits: false };
   expect(declaredBy(true, gates)).toEqual(["UserNamespacesHostNetworkSupport"]);
   expect(declaredBy(false, gates)).toEqual([]);
-  expect(declaredBy(true, { UserNamespacesHostNetworkSupport: false })).toEqual([]);
+  expect(declaredBy(true, { ...gates, UserNamespacesHostNetworkSupport: false })).toEqual([]);
   expect(declaredBy(true)).toEqual(["SomethingOld"]);
   const silent = { name: "", version: "", handlers: [], features: undefined };
   expect(statusOf({ runtime: silent, declaringGates: gates }, previous).declaredFeatures).toEqual(["SomethingOld"]);

@@ -8,7 +8,6 @@ it("names every field that is refused", () => {
     "spec.resourceClaims",
     "spec.resources (pod-level resources)",
     "resources.claims",
-    "restartPolicyRules",
     "valueFrom.fileKeyRef",
   ]);
 });

@@ -27,7 +27,6 @@ const UNSUPPORTED_IN_SPEC: ReadonlyArray<UnsupportedField<PodSpec>> = [
 
 const UNSUPPORTED_IN_CONTAINERS: ReadonlyArray<UnsupportedField<Container>> = [
   { field: "resources.claims", isSetIn: ({ resources }) => (resources?.claims ?? []).length > 0 },
-  { field: "restartPolicyRules", isSetIn: ({ restartPolicyRules = [] }) => restartPolicyRules.length > 0 },
 ];
 
 const UNSUPPORTED_IN_VARIABLES: ReadonlyArray<UnsupportedField<EnvVar>> = [

@@ -2,6 +2,7 @@ import type { PodStatus } from "../../../api/gen/types.ts";
 import { isTerminalPhase } from "../../../api/pods.ts";
 import { computeQosClass } from "../../../api/qos.ts";
 import { formatTime } from "../../../base/clock.ts";
+import { findRestartTriggers, mayRestartAll } from "../../runtime/plan/restart-all-containers.ts";
 import { computeSandboxChange } from "../../runtime/plan/sandbox-change.ts";
 import { computeContainerStatuses } from "./container-statuses.ts";
 import { computePodAddresses } from "./pod-addresses.ts";
@@ -31,7 +32,9 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   };
   const readyToStartContainers = computeSandboxChange(pod, runtime) === undefined;
   const disruption = input.override?.disruption;
-  const conditions = computePodConditions({ pod, status, published, readyToStartContainers, disruption, now });
+  const allRestarting = mayRestartAll(pod) ? findRestartTriggers(pod, runtime).length > 0 : undefined;
+  const told = { pod, status, published, readyToStartContainers, allRestarting, disruption, now };
+  const conditions = computePodConditions(told);
   return { ...status, conditions };
 }
 

@@ -34,6 +34,16 @@ export function lostState(message: string): ContainerStateTerminated {
   return { exitCode: UNKNOWN_EXIT_CODE, reason: "ContainerStatusUnknown", message };
 }
 
+/** The reason of the end, and of the waiting, of a container that was removed so that its pod begins anew. */
+export const RESTARTING_ALL_CONTAINERS = "RestartingAllContainers";
+
+/** The end of a container that was removed so that its pod begins anew. */
+export const ENDED_BY_RESTART: ContainerStateTerminated = {
+  exitCode: UNKNOWN_EXIT_CODE,
+  reason: RESTARTING_ALL_CONTAINERS,
+  message: "The container is removed because RestartAllContainers in place",
+};
+
 export const LOST_WHEN_TERMINATED = "The container could not be located when the pod was terminated";
 export const LOST_WHILE_RUNNING =
   "The container could not be located when the pod was deleted.  The container used to be Running";

@@ -1,13 +1,22 @@
-import type { Container, ContainerState, ContainerStatus, Pod, PodStatus } from "../../../api/gen/types.ts";
+import type {
+  Container,
+  ContainerState,
+  ContainerStateTerminated,
+  ContainerStatus,
+  Pod,
+  PodStatus,
+} from "../../../api/gen/types.ts";
 import { type ContainerKind, isRestartableInitContainer } from "../../../api/pods.ts";
 import { isStartDue } from "../../runtime/plan/restart-policy.ts";
 import type { ContainerRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 import { computeVolumeMountStatuses } from "../../storage/volumes/recursive-read-only.ts";
 import {
+  ENDED_BY_RESTART,
   LOST_WHEN_TERMINATED,
   LOST_WHILE_RUNNING,
   lostState,
   maxMessageBytes,
+  RESTARTING_ALL_CONTAINERS,
   runningState,
   terminatedState,
 } from "./container-state.ts";
@@ -133,13 +142,29 @@ function lastStateOf(
     const options = { containerId: containerIdOf(input, older), maxMessageBytes: maxMessageBytes(input.pod) };
     return { terminated: terminatedState(older, options) };
   }
-  const ended = published?.containerID === containerID ? undefined : published?.state?.terminated;
+  const ended = published?.containerID === containerID ? undefined : endOf(input, published);
   const terminated = ended ?? (isOwn ? undefined : remembered);
   return terminated === undefined ? {} : { terminated };
 }
 
+/** The published end of a container that is gone; one that ran was ended for a restart of all containers, where one began. */
+function endOf(input: PodStatusInput, published: ContainerStatus | undefined): ContainerStateTerminated | undefined {
+  const { terminated, running } = published?.state ?? {};
+  return terminated ?? (running !== undefined && isAllRestarting(input) ? ENDED_BY_RESTART : undefined);
+}
+
+/** Whether the published status says that all containers restart, which is told before the first of them is removed. */
+function isAllRestarting({ pod, previous }: PodStatusInput): boolean {
+  const conditions = (previous ?? pod.status)?.conditions ?? [];
+  return conditions.some(({ type, status }) => type === "AllContainersRestarting" && status === "True");
+}
+
 function statusWithoutTrace(input: PodStatusInput, subject: Subject): ContainerStatus {
-  const { container, published } = subject;
+  const { container, kind, published } = subject;
+  if (kind !== "ephemeral" && published?.state?.waiting === undefined && published && isAllRestarting(input)) {
+    return waitingForRestart(container, published);
+  }
+  if (published?.state?.waiting?.reason === RESTARTING_ALL_CONTAINERS) return published;
   if (published?.state?.terminated !== undefined) return published;
   const waiting: ContainerStatus = {
     name: container.name,
@@ -161,6 +186,20 @@ function statusWithoutTrace(input: PodStatusInput, subject: Subject): ContainerS
     ...waiting,
     restartCount: waiting.restartCount + (isDeleted ? 0 : 1),
     lastState: { terminated: lostState(LOST_WHILE_RUNNING) },
+  };
+}
+
+/** A container that was removed so that its pod begins anew, and has not been made again. */
+function waitingForRestart({ name, image = "" }: Container, { state, restartCount }: ContainerStatus): ContainerStatus {
+  const { reason, message = "" } = ENDED_BY_RESTART;
+  return {
+    name,
+    image,
+    imageID: "",
+    ready: false,
+    restartCount: restartCount + 1,
+    state: { waiting: { ...(reason !== undefined && { reason }), message } },
+    lastState: { terminated: state?.terminated ?? ENDED_BY_RESTART },
   };
 }
 

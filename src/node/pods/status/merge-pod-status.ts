@@ -1,7 +1,8 @@
 import type { Container, ContainerStatus, Pod, PodStatus } from "../../../api/gen/types.ts";
 import { type ContainerKind, isRestartableInitContainer, isTerminalPhase } from "../../../api/pods.ts";
 import { formatTime } from "../../../base/clock.ts";
-import { restartsAfter } from "../../runtime/plan/restart-policy.ts";
+import { mayRestartAll } from "../../runtime/plan/restart-all-containers.ts";
+import { restartsAfterExit, restartsFailedInit } from "../../runtime/plan/restart-policy.ts";
 import { settlePodConditions } from "./pod-conditions.ts";
 
 /**
@@ -61,15 +62,16 @@ function keepMonotonic({ pod, kind, specs, before }: Before, next: ContainerStat
   const isAnother = next.containerID !== undefined && next.containerID !== published.containerID;
   if (ended === undefined || next.state?.terminated !== undefined || isAnother) return { ...next, restartCount };
   const container = specs.find((spec) => spec.name === next.name);
-  const mayWait = container !== undefined && restarts({ pod, kind, container }, ended.exitCode !== 0);
+  const mayWait = container !== undefined && restarts({ pod, kind, container }, ended.exitCode);
   return mayWait ? { ...next, restartCount } : { ...published, restartCount };
 }
 
-function restarts(subject: { pod: Pod; kind: ContainerKind; container: Container }, failed: boolean): boolean {
+function restarts(subject: { pod: Pod; kind: ContainerKind; container: Container }, exitCode: number): boolean {
   const { pod, kind, container } = subject;
   if (kind === "ephemeral") return false;
-  if (kind === "main") return restartsAfter(pod, failed);
-  return isRestartableInitContainer(container) || (failed && restartsAfter(pod, true));
+  if (mayRestartAll(pod)) return true;
+  if (kind === "main") return restartsAfterExit(pod, container, exitCode);
+  return isRestartableInitContainer(container) || (exitCode !== 0 && restartsFailedInit(pod, container, exitCode));
 }
 
 /** The status with the other one's phase, reason and message. */

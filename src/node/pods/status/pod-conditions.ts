@@ -9,6 +9,8 @@ interface ConditionsInput {
   published: PodStatus;
   /** There is a sandbox with a network in which containers can be started. */
   readyToStartContainers: boolean;
+  /** Whether all containers restart, because one exited by a rule that says so; undefined for a pod without such rules. */
+  allRestarting?: boolean | undefined;
   /** Why the node ends the pod for its own sake; undefined where it does not. */
   disruption: string | undefined;
   now: number;
@@ -27,6 +29,7 @@ const OWNED_CONDITIONS: readonly string[] = [
   "Ready",
   "ContainersReady",
   "PodScheduled",
+  "AllContainersRestarting",
 ];
 
 /** The conditions of others first, unchanged, then the node's own (upstream: pkg/kubelet/status/generate.go). */
@@ -45,11 +48,12 @@ export function computePodConditions(input: ConditionsInput): PodCondition[] {
   const containersReady = containersReadyVerdict(pod, status);
   const own: Array<[type: string, verdict: Verdict]> = [
     ["PodReadyToStartContainers", input.readyToStartContainers ? TRUE : { status: "False" }],
-    ["Initialized", initializedVerdict(pod, status)],
+    ["Initialized", initializedVerdict(input)],
     ["Ready", readyVerdict(pod, kept, containersReady)],
     ["ContainersReady", containersReady],
     ["PodScheduled", TRUE],
   ];
+  if (input.allRestarting !== undefined) own.push(["AllContainersRestarting", restartingVerdict(input)]);
   return [...kept, ...own.map(([type, verdict]) => withTransition(published, { type, ...verdict }, input.now))];
 }
 
@@ -91,7 +95,18 @@ function withTransition(published: PodStatus, condition: PodCondition, now: numb
   return { ...condition, lastTransitionTime: kept ?? condition.lastTransitionTime ?? formatTime(now) };
 }
 
-function initializedVerdict(pod: Pod, status: PodStatus): Verdict {
+/** Upstream's words (pkg/kubelet/status/generate.go). */
+function restartingVerdict({ allRestarting, status }: ConditionsInput): Verdict {
+  if (status.phase === "Failed") return { status: "False", reason: "PodFailed" };
+  if (allRestarting !== true) return { status: "False" };
+  return {
+    status: "True",
+    reason: "RestartAllContainersStarted",
+    message: "container exited with restart policy rule",
+  };
+}
+
+function initializedVerdict({ pod, status, published, allRestarting }: ConditionsInput): Verdict {
   const inits = pod.spec?.initContainers ?? [];
   const statuses = status.initContainerStatuses ?? [];
   const unknown = inits.filter((container) => find(statuses, container) === undefined);
@@ -107,6 +122,9 @@ function initializedVerdict(pod: Pod, status: PodStatus): Verdict {
     return state?.running !== undefined || state?.terminated !== undefined;
   });
   if (mainStarted) return TRUE;
+  // A restart of all containers runs init containers again, which does not undo the initialisation.
+  const wasInitialized = published.conditions?.some((each) => each.type === "Initialized" && each.status === "True");
+  if (allRestarting !== undefined && wasInitialized) return TRUE;
   return notYet("ContainersNotInitialized", [
     ["containers with unknown status", unknown],
     ["containers with incomplete status", incomplete],

@@ -1,7 +1,8 @@
-import type { Container, ContainerStatus, Pod } from "../../../api/gen/types.ts";
+import type { Container, ContainerStateTerminated, ContainerStatus, Pod } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer, isStaticPod } from "../../../api/pods.ts";
-import { restartsAfter } from "../../runtime/plan/restart-policy.ts";
+import { restartsAfterExit, restartsFailedInit } from "../../runtime/plan/restart-policy.ts";
 import type { PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
+import { RESTARTING_ALL_CONTAINERS } from "./container-state.ts";
 import type { ContainerStatuses } from "./container-statuses.ts";
 
 type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed";
@@ -20,6 +21,8 @@ interface Tally {
   running: number;
   waiting: number;
   stopped: number;
+  /** Those of the stopped ones that start again, by the policy or a rule. */
+  restarting: number;
   succeeded: number;
 }
 
@@ -31,15 +34,15 @@ export function computePodPhase({ pod, runtime, statuses, hasTerminated }: Phase
   const inits = pod.spec?.initContainers ?? [];
   const regular = inits.filter((container) => !isRestartableInitContainer(container));
   const sidecars = inits.filter((container) => isRestartableInitContainer(container));
-  const progress = regular.map((container) => initProgress(find(statuses.init, container)));
-  if (progress.includes("failed") && !restartsAfter(pod, true)) return "Failed";
+  const progress = regular.map((container) => initProgress(pod, container, find(statuses.init, container)));
+  if (progress.includes("failed")) return "Failed";
   if (progress.includes("pending")) return "Pending";
   const sidecarPending = sidecars.some((container) => isSidecarPending(find(statuses.init, container)));
   if (sidecarPending && !hasMainInSandbox(pod, runtime)) return "Pending";
 
-  const tally: Tally = { unknown: 0, running: 0, waiting: 0, stopped: 0, succeeded: 0 };
+  const tally: Tally = { unknown: 0, running: 0, waiting: 0, stopped: 0, restarting: 0, succeeded: 0 };
   for (const container of sidecars) tallySidecar(tally, find(statuses.init, container));
-  for (const container of pod.spec?.containers ?? []) tallyMain(tally, find(statuses.main, container));
+  for (const container of pod.spec?.containers ?? []) tallyMain(tally, pod, container, find(statuses.main, container));
   if (tally.waiting > 0 || tally.unknown > 0) return "Pending";
   if (tally.running > 0) return "Running";
   return tally.stopped > 0 ? phaseOfStopped(pod, tally, hasTerminated) : "Pending";
@@ -49,16 +52,23 @@ function phaseOfStopped(pod: Pod, tally: Tally, hasTerminated: boolean): PodPhas
   const succeeded = tally.stopped === tally.succeeded;
   // A static pod whose manifest was removed has no final phase: it may come back under the same UID.
   const isFinal = hasTerminated && !isStaticPod(pod);
-  if (!isFinal && restartsAfter(pod, !succeeded)) return "Running";
+  if (!isFinal && tally.restarting > 0) return "Running";
   return succeeded ? "Succeeded" : "Failed";
 }
 
-function initProgress(status: ContainerStatus | undefined): "pending" | "failed" | "done" {
+/** The progress of an init container; `failed`: for good. */
+function initProgress(
+  pod: Pod,
+  container: Container,
+  status: ContainerStatus | undefined,
+): "pending" | "restarting" | "failed" | "done" {
   const { running, terminated, waiting } = status?.state ?? {};
   if (running !== undefined) return "pending";
   const ended = terminated ?? (waiting === undefined ? undefined : status?.lastState?.terminated);
   if (ended === undefined) return "pending";
-  return ended.exitCode === 0 ? "done" : "failed";
+  if (ended.exitCode === 0) return "done";
+  const restarts = isPartOfRestart(ended) || restartsFailedInit(pod, container, ended.exitCode);
+  return restarts ? "restarting" : "failed";
 }
 
 function isSidecarPending(status: ContainerStatus | undefined): boolean {
@@ -76,15 +86,21 @@ function tallySidecar(tally: Tally, status: ContainerStatus | undefined): void {
   else if (status?.lastState?.terminated === undefined) tally.waiting++;
 }
 
-function tallyMain(tally: Tally, status: ContainerStatus | undefined): void {
+function tallyMain(tally: Tally, pod: Pod, container: Container, status: ContainerStatus | undefined): void {
   const { running, terminated, waiting } = status?.state ?? {};
+  const ended = terminated ?? (waiting === undefined ? undefined : status?.lastState?.terminated);
   if (running !== undefined) tally.running++;
-  else if (terminated !== undefined) {
+  else if (ended !== undefined) {
     tally.stopped++;
-    if (terminated.exitCode === 0) tally.succeeded++;
+    if (isPartOfRestart(ended) || restartsAfterExit(pod, container, ended.exitCode)) tally.restarting++;
+    if (terminated?.exitCode === 0) tally.succeeded++;
   } else if (waiting === undefined) tally.unknown++;
-  else if (status?.lastState?.terminated !== undefined) tally.stopped++;
   else tally.waiting++;
+}
+
+/** The container was ended so that all of its pod's restart, whatever its own policy says. */
+function isPartOfRestart({ reason }: ContainerStateTerminated): boolean {
+  return reason === RESTARTING_ALL_CONTAINERS;
 }
 
 /** Whether the pod was initialised in the sandbox that it has now. */

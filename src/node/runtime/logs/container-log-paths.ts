@@ -49,6 +49,12 @@ export async function readRestartCountFromLogs(files: Files, containerLogDirecto
     if (codeOf(error) === "ENOENT") return [];
     throw error;
   });
-  const counts = entries.map(({ name }) => Number.parseInt(/^(\d+)\.log/.exec(name)?.[1] ?? "-1", 10));
+  const counts = entries.map(({ name }) => restartCountOfLog(name) ?? -1);
   return Math.max(-1, ...counts) + 1;
+}
+
+/** The restart count of the container that wrote a log or one of its rotated files; undefined for another file. */
+export function restartCountOfLog(fileName: string): number | undefined {
+  const digits = /^(\d+)\.log/.exec(fileName)?.[1];
+  return digits === undefined ? undefined : Number.parseInt(digits, 10);
 }

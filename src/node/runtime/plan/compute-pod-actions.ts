@@ -4,7 +4,8 @@ import { planInitContainers } from "./init-containers.ts";
 import { planMainContainers } from "./main-containers.ts";
 import { addStart, type PlanInput } from "./plan-input.ts";
 import type { KillReason, PodActions } from "./pod-actions.ts";
-import { isStartDue, restartsAfter } from "./restart-policy.ts";
+import { findRestartTriggers, planReset } from "./restart-all-containers.ts";
+import { isStartDue, mayRunAgain, restartsAfterFailure } from "./restart-policy.ts";
 import { computeSandboxChange, type SandboxChange } from "./sandbox-change.ts";
 
 /**
@@ -18,7 +19,21 @@ export function computePodActions(input: PlanInput): PodActions {
   if (pod.metadata?.deletionTimestamp !== undefined) return planDeletion(input);
   const change = computeSandboxChange(pod, status);
   if (change !== undefined) return planNewSandbox(input, change);
-  return planContainers(input, status.sandboxes[0]?.id ?? "");
+  return planRestartOfAll(input) ?? planContainers(input, status.sandboxes[0]?.id ?? "");
+}
+
+/**
+ * Plans the removal of every container where one has exited by a rule that restarts them all; undefined where none has. The
+ * plan after it begins the pod anew in the same sandbox. Where that happens again and again, the container that exited waits
+ * for its back-off first, while the others run on; upstream's pods do not wait.
+ */
+function planRestartOfAll(input: PlanInput): PodActions | undefined {
+  const { pod, status, now } = input;
+  const triggers = findRestartTriggers(pod, status);
+  const waits = triggers.some(({ container, endedAt }) => (input.waitUntil(container, endedAt) ?? now) > now);
+  if (triggers.length === 0 || waits) return undefined;
+  const restartOfAll = { triggers, containers: planReset(pod, status) };
+  return { ...noActions(status.sandboxes[0]?.id), restartOfAll };
 }
 
 /**
@@ -29,11 +44,12 @@ function planNewSandbox(input: PlanInput, change: SandboxChange): PodActions {
   const { pod, status } = input;
   // A container that never ran is no reason to give the pod up, because its first start was only interrupted.
   const hasRun = status.containers.some((container) => container.state !== "created");
-  if (hasRun && !restartsAfter(pod, true)) return planStop(status, change.reason);
+  if (hasRun && !mayRunAgain(pod)) return planStop(status, change.reason);
 
   const mains = (pod.spec?.containers ?? []).filter((container) => {
     const last = findContainer(status, container.name);
-    return last?.state === "running" || isStartDue({ pod, container, kind: "main", last });
+    const isCutOff = last?.state === "running" || last?.state === "unknown";
+    return isCutOff ? restartsAfterFailure(pod, container) : isStartDue({ pod, container, kind: "main", last });
   });
   if (mains.length === 0) return planStop(status, change.reason);
 
@@ -101,6 +117,7 @@ function noActions(sandboxId: string | undefined): PodActions {
     killPod: undefined,
     createSandbox: undefined,
     sandboxId,
+    restartOfAll: undefined,
     containersToKill: [],
     containersToStart: [],
     backingOff: [],

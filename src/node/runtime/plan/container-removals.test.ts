@@ -10,7 +10,7 @@ function makeActions(...starting: string[]): PodActions {
     restartCount: 1,
     previousEndedAt: undefined,
   }));
-  const nothing = { killPod: undefined, createSandbox: undefined, sandboxId: undefined };
+  const nothing = { killPod: undefined, createSandbox: undefined, sandboxId: undefined, restartOfAll: undefined };
   return { ...nothing, containersToKill: [], containersToStart, backingOff: [] };
 }
 

@@ -3,7 +3,7 @@ import { isRestartableInitContainer } from "../../../api/pods.ts";
 import type { ContainerRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import { killFailed, killUnknown, type PlanInput } from "./plan-input.ts";
 import type { ContainerToKill } from "./pod-actions.ts";
-import { hasInitContainerFailed, restartsAfter } from "./restart-policy.ts";
+import { hasInitContainerFailed, restartsFailedInit } from "./restart-policy.ts";
 
 interface InitPlan {
   /** `failed`: an init container has failed for good, and the pod with it. Main containers run only when `initialized`. */
@@ -70,7 +70,8 @@ function stepFrontier(input: PlanInput, container: Container, last: ContainerRun
   if (last === undefined || last.state === "created") return { passed: false, start: true };
   if (last.state === "running") return { passed: false };
   if (!hasInitContainerFailed(last)) return { passed: true };
-  if (!restartsAfter(input.pod, true)) return { passed: false, failed: true };
+  const exitCode = last.state === "exited" ? last.exitCode : undefined;
+  if (!restartsFailedInit(input.pod, container, exitCode)) return { passed: false, failed: true };
   if (last.state === "unknown") return { passed: false, start: true, kill: killUnknown(last, "Init container") };
   return { passed: false, start: true };
 }

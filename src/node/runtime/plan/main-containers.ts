@@ -2,7 +2,7 @@ import type { Container } from "../../../api/gen/types.ts";
 import { findContainer } from "../reading/pod-runtime-status.ts";
 import { killFailed, killUnknown, type PlanInput } from "./plan-input.ts";
 import type { ContainerToKill } from "./pod-actions.ts";
-import { isStartDue, restartsAfter } from "./restart-policy.ts";
+import { isStartDue, restartsAfterFailure } from "./restart-policy.ts";
 
 interface MainPlan {
   kill: ContainerToKill[];
@@ -13,7 +13,7 @@ interface MainPlan {
 
 /**
  * Plans the main containers of a pod that is initialised. A container whose definition changed is replaced, whatever the
- * restart policy says. A container that a probe has found dead is stopped, and replaced where the policy restarts failures.
+ * restart policy says. A container that a probe has found dead is stopped, and replaced where its policy, or else the pod's, restarts failures.
  */
 export function planMainContainers(input: PlanInput): MainPlan {
   const plan: MainPlan = { kill: [], start: [], kept: 0 };
@@ -36,7 +36,7 @@ export function planMainContainers(input: PlanInput): MainPlan {
       plan.kept++;
       continue;
     }
-    const restarts = restartsAfter(input.pod, true);
+    const restarts = restartsAfterFailure(input.pod, container);
     const message = `Container ${container.name} failed ${failed} probe${restarts ? ", will be restarted" : ""}`;
     plan.kill.push(killFailed(container, last, { failed, message }));
     if (restarts) plan.start.push(container);

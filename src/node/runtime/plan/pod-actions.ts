@@ -1,5 +1,6 @@
 import type { Container } from "../../../api/gen/types.ts";
 import type { ContainerKind } from "../../../api/pods.ts";
+import type { ContainerToReset, RestartTrigger } from "./restart-all-containers.ts";
 
 /**
  * The plan of one sync, which `computePodActions` makes: what must be done so that the runtime holds what the pod asks for.
@@ -12,6 +13,8 @@ export interface PodActions {
   createSandbox: { attempt: number } | undefined;
   /** The ready sandbox to use; undefined where there is none yet. */
   sandboxId: string | undefined;
+  /** The containers to remove, in this order, so that the pod begins anew; undefined where it goes on. */
+  restartOfAll: { triggers: readonly RestartTrigger[]; containers: readonly ContainerToReset[] } | undefined;
   containersToKill: ContainerToKill[];
   /** The containers to start, in this order. An init container comes alone or after those that it may follow. */
   containersToStart: ContainerToStart[];

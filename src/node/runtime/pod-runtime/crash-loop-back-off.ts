@@ -1,8 +1,10 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import { podReference } from "../../../api/pods.ts";
 import type { BackOff } from "../../../base/back-off.ts";
-import type { Clock } from "../../../base/clock.ts";
+import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
 import type { Timeline } from "../../../base/timeline.ts";
+import type { FeatureGates } from "../../../config/feature-gates.ts";
+import type { KubeletConfiguration } from "../../../config/kubelet-configuration.ts";
 import type { StartFailure } from "./start-failure.ts";
 
 /**
@@ -20,6 +22,11 @@ interface CrashLoopBackOff {
   collect(): void;
   /** The pod is gone. A pod that comes back under the same UID begins anew. */
   forget(uid: string): void;
+}
+
+interface BackOffSettings {
+  kubelet: Pick<KubeletConfiguration, "crashLoopBackOff">;
+  featureGates: Pick<FeatureGates, "KubeletCrashLoopBackOffMax" | "ReduceDefaultCrashLoopBackOffDecay">;
 }
 
 interface CrashLoopBackOffDeps {
@@ -52,6 +59,23 @@ export function createCrashLoopBackOff({ backOff, clock, timeline }: CrashLoopBa
     collect: () => backOff.collect(clock.now()),
     forget: (uid) => backOff.resetAll(`${uid}/`),
   };
+}
+
+/**
+ * The shortest and the longest wait: 10 s, doubling to 5 min, or 1 s to 60 s where the gate of the reduced decay is on. A
+ * longest wait that is configured takes precedence (upstream: `newCrashLoopBackOff`, pkg/kubelet/kubelet.go). A run of
+ * twice the longest wait ends the back-off.
+ */
+export function crashLoopBackOffRange({ kubelet, featureGates }: BackOffSettings): {
+  initialMs: number;
+  maxMs: number;
+} {
+  const reduced = featureGates.ReduceDefaultCrashLoopBackOffDecay;
+  const initialMs = reduced ? SECOND : 10 * SECOND;
+  const maxMs = reduced ? MINUTE : 5 * MINUTE;
+  if (!featureGates.KubeletCrashLoopBackOffMax) return { initialMs, maxMs };
+  const longest = kubelet.crashLoopBackOff.maxContainerRestartPeriod ?? 5 * MINUTE;
+  return { initialMs: Math.min(initialMs, longest), maxMs: longest };
 }
 
 /** A container whose image changed begins anew, because it may have been mended. */

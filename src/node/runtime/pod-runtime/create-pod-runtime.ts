@@ -20,7 +20,7 @@ import type { PodConfigs } from "./create-pod-configs.ts";
 import { createRuntimeMetrics } from "./metrics.ts";
 import type { PodFiles } from "./pod-files.ts";
 import type { PodRuntime, SyncOptions } from "./pod-runtime.ts";
-import { removeContainerAndLog, removePod, removeSandbox } from "./remove-pod.ts";
+import { removeContainerAndLog, removeContainerForRestart, removePod, removeSandbox } from "./remove-pod.ts";
 import { type ContainerStarter, createContainerStarter, type RuntimeVolumeDeps } from "./start-container.ts";
 import type { StartFailure } from "./start-failure.ts";
 import { createStartLine } from "./start-line.ts";
@@ -81,15 +81,12 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
   };
 
   return {
-    async sync(pod, status, options) {
-      const now = host.clock.now();
-      const { uid } = podReference(pod);
-      const waitUntil = (container: Container, endedAt: number) => crashLoops.waitUntil(uid, container, endedAt);
-      const actions = computePodActions({ pod, status, now, waitUntil, isSameContainer, verdictOf: deps.verdictOf });
+    async sync(pod, read, options) {
+      const once = onlyOnce(options.beforeChange);
+      const { actions, status } = await restartAll(pod, read, { ...options, beforeChange: once });
       const failures = new Map<string, StartFailure>(
         actions.backingOff.map(({ container, until }) => [container.name, crashLoops.tell(pod, container, until)]),
       );
-      const once = onlyOnce(options.beforeChange);
       if (actions.killPod !== undefined || actions.containersToKill.length > 0) {
         once();
         await kill(pod, status, actions, options.signal);
@@ -107,6 +104,38 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       crashLoops.forget(status.uid);
     },
   };
+
+  /**
+   * Removes all containers where the plan says that they restart, and plans again: the pod begins anew in the same sync. What
+   * a crash leaves of the removal is what the next sync plans.
+   */
+  async function restartAll(
+    pod: Pod,
+    status: PodRuntimeStatus,
+    { beforeChange, signal }: SyncOptions,
+  ): Promise<Planned> {
+    const actions = planNow(pod, status);
+    if (actions.restartOfAll === undefined) return { actions, status };
+    const { triggers, containers: removed } = actions.restartOfAll;
+    beforeChange();
+    for (const { container, stop } of removed) {
+      const killing = { pod, status, container, message: "killing" };
+      if (stop) await stopContainer(stopDeps, killing, { gracePeriodSeconds: 0, signal });
+      await removeContainerForRestart(removeDeps, status, container, signal);
+    }
+    const { uid } = podReference(pod);
+    for (const { container, endedAt } of triggers) crashLoops.lengthen(uid, container, endedAt);
+    const gone = new Set(removed.map(({ container }) => container));
+    const left = { ...status, containers: status.containers.filter((container) => !gone.has(container)) };
+    return { actions: planNow(pod, left), status: left };
+  }
+
+  function planNow(pod: Pod, status: PodRuntimeStatus): PodActions {
+    const { uid } = podReference(pod);
+    const waitUntil = (container: Container, endedAt: number) => crashLoops.waitUntil(uid, container, endedAt);
+    const now = host.clock.now();
+    return computePodActions({ pod, status, now, waitUntil, isSameContainer, verdictOf: deps.verdictOf });
+  }
 
   async function start(run: Run): Promise<Map<string, StartFailure>> {
     const { actions, options } = run;
@@ -160,6 +189,12 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       await removeSandbox(runtime, id, signal).catch((error: unknown) => say("an old sandbox", error));
     }
   }
+}
+
+/** A plan, and what it was made from. */
+interface Planned {
+  actions: PodActions;
+  status: PodRuntimeStatus;
 }
 
 interface Run {

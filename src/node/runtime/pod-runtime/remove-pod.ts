@@ -4,7 +4,7 @@ import { codeOf, runAll } from "../../../base/errors.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Files } from "../../../host/port.ts";
-import { legacyLogLink, podLogDirectory } from "../logs/container-log-paths.ts";
+import { legacyLogLink, podLogDirectory, restartCountOfLog } from "../logs/container-log-paths.ts";
 import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 
 interface RemoveDeps {
@@ -61,6 +61,25 @@ async function listIfThere(files: Files, directory: string): Promise<Array<{ nam
     if (codeOf(error) === "ENOENT") return [];
     throw error;
   }
+}
+
+/**
+ * Removes one stopped container of a pod that begins anew, and keeps its log, by which the next one's restart count is
+ * found. The logs of earlier restarts go, so that at most one log is left that no container owns.
+ */
+export async function removeContainerForRestart(
+  deps: RemoveDeps,
+  pod: PodReference,
+  container: { id: string; name: string; restartCount: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { files, podLogsDirectory } = deps;
+  const directory = `${podLogDirectory(podLogsDirectory, pod)}/${container.name}`;
+  for (const { name } of await listIfThere(files, directory)) {
+    const count = restartCountOfLog(name);
+    if (count !== undefined && count < container.restartCount) await files.remove(`${directory}/${name}`);
+  }
+  await removeContainer(deps, pod, container, signal);
 }
 
 /** Removes one stopped container and the flat link to its log. The log itself is removed with the pod's logs. */

@@ -108,11 +108,11 @@ interface Restarts {
 }
 
 function restartsOf({ spec }: Pod): Restarts {
+  const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
+  const rules = containers.flatMap(({ restartPolicyRules = [] }) => restartPolicyRules);
+  if (rules.some(({ action }) => action === "RestartAllContainers")) return { restartRules: () => true };
   const own = new Set<string>();
-  for (const { name, restartPolicy, restartPolicyRules = [] } of [
-    ...(spec?.containers ?? []),
-    ...(spec?.initContainers ?? []),
-  ]) {
+  for (const { name, restartPolicy, restartPolicyRules = [] } of containers) {
     if ((restartPolicy !== undefined && restartPolicy !== "Never") || restartPolicyRules.length > 0) own.add(name);
   }
   for (const container of spec?.initContainers ?? [])
