@@ -42,6 +42,7 @@ import { createJobController } from "../workloads/job/job-controller.ts";
 import { createJobOrphanController } from "../workloads/job/orphan-pods.ts";
 import { createTtlAfterFinished } from "../workloads/job/ttl-after-finished.ts";
 import { createReplicaSets, createReplicationControllers } from "../workloads/replicas/replica-controller.ts";
+import { createStatefulSetController } from "../workloads/stateful-set/stateful-set-controller.ts";
 import type { ControllerOptions, ControlPlaneDeps } from "./control-plane-ports.ts";
 
 interface ControllerParts
@@ -120,6 +121,7 @@ function composeWorkloadControllers(parts: ControllerParts): readonly Controller
     createStaleDisruptions(parts),
     createJobController(parts),
     createJobOrphanController(parts),
+    createStatefulSetController(parts),
     createTtlAfterFinished(parts),
   ];
 }
