@@ -3,7 +3,6 @@ import { groupResource } from "../ports/resource-kind.ts";
 
 /** The kinds whose controller is not part of this control plane, with the effect that therefore does not happen. */
 const UNATTENDED: ReadonlyMap<string, string> = new Map([
-  ["daemonsets.apps", "no pods are made of it"],
   ["horizontalpodautoscalers.autoscaling", "nothing is scaled by it"],
   ["ingresses.networking.k8s.io", "no traffic is routed by it"],
   ["networkpolicies.networking.k8s.io", "no traffic is filtered by it"],

@@ -35,6 +35,7 @@ import { createLocalProvisioner } from "../volumes/local-provisioner.ts";
 import { createClaimProtection, createVolumeProtection } from "../volumes/use-protection.ts";
 import { createVolumeBinder } from "../volumes/volume-binder.ts";
 import { createCronJobController } from "../workloads/cron-job/cron-job-controller.ts";
+import { createDaemonSetController } from "../workloads/daemon-set/daemon-set-controller.ts";
 import { createDeployments } from "../workloads/deployments/deployment-controller.ts";
 import { createDisruptionBudgets } from "../workloads/disruption/budget-controller.ts";
 import { createStaleDisruptions } from "../workloads/disruption/stale-disruptions.ts";
@@ -114,6 +115,7 @@ function composeWorkloadControllers(parts: ControllerParts): readonly Controller
   const readScale = createScaleReader(parts.registry.kinds, parts.reader);
   return [
     createCronJobController(parts),
+    createDaemonSetController(parts),
     createDeployments(parts),
     createDisruptionBudgets({ ...parts, readScale }),
     createReplicaSets(parts),
