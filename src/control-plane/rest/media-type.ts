@@ -16,6 +16,8 @@ interface Offer {
   readonly protobuf: boolean;
   /** Default false: the answer is a watch, which YAML cannot carry. */
   readonly stream?: boolean;
+  /** Default true; false for what is answered and not stored, which has no rows to print. */
+  readonly table?: boolean;
 }
 
 /** The form of a request that names none: JSON. */
@@ -119,7 +121,7 @@ function formOf(encoding: Encoding, parameters: MediaRange["parameters"], offer:
   if (group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined;
   switch (as) {
     case "Table":
-      return encoding === "protobuf" ? undefined : { encoding, as, version };
+      return encoding === "protobuf" || offer.table === false ? undefined : { encoding, as, version };
     case "PartialObjectMetadata":
     case "PartialObjectMetadataList":
       return { encoding, as, version };

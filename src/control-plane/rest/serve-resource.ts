@@ -87,9 +87,10 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
   if (connect !== undefined && target.name !== "") return connectTo(deps, connect, call);
   // One slash at the end is accepted.
   if (target.rest !== "" && target.rest !== "/") throw noSuchResource();
-  const wanted = wantedForm(call, kind, deps.clock.now());
-  const handler =
-    deps.handlers.get(`${groupResource(kind)}/${target.subresource}`) ?? deps.handlers.get(target.subresource);
+  const ownHandler = deps.handlers.get(`${groupResource(kind)}/${target.subresource}`);
+  const handler = ownHandler ?? deps.handlers.get(target.subresource);
+  // Reviews, bindings, evictions and tokens are answers to a question; a scale, which any kind may have, is an object.
+  const wanted = wantedForm(call, kind, { now: deps.clock.now(), table: ownHandler === undefined });
   if (target.subresource === "") {
     if (!isServed(kind.verbs, target.verb) || isMisplaced(kind, target)) throw notAllowed();
     return handler
@@ -152,10 +153,14 @@ function notAllowed(): ApiError {
   return new ApiError("MethodNotAllowed", "the server does not allow this method on the requested resource");
 }
 
-function wantedForm({ request, target }: ResourceRequest, kind: ResourceKind, now: number): AnswerForm {
+function wantedForm(
+  { request, target }: ResourceRequest,
+  kind: ResourceKind,
+  { now, table }: { now: number; table: boolean },
+): AnswerForm {
   // No part of a custom resource is given in protobuf, not even its scale, as upstream.
   const protobuf = hasProtobufForm({ apiVersion: apiVersionOf(kind), kind: kind.kind });
-  const offer = { protobuf, stream: target.verb === "watch" };
+  const offer = { protobuf, stream: target.verb === "watch", table };
   const accept = request.header("accept").join(",");
   const form = acceptedForm(accept, offer);
   return { form, includeObject: form.as === "Table" ? includedObject(request.query) : "Metadata", now };

@@ -17,6 +17,23 @@ describe.each(apiServersUnderTest())("forms of answers, on $name", (candidate) =
     await server.admin.object("POST", pods, pod("waiting"));
   });
 
+  it("gives no table of what is answered and not stored", async () => {
+    const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    const review = { spec: { nonResourceAttributes: { path: "/", verb: "get" } } };
+    expect(await server.admin.json("POST", path, review, { headers: accept("Table") })).toMatchObject({
+      status: 406,
+      body: {
+        reason: "NotAcceptable",
+        message: expect.stringContaining("only the following media types are accepted"),
+      },
+    });
+    const either = { accept: `${accept("Table").accept},application/json` };
+    expect(await server.admin.json("POST", path, review, { headers: either })).toMatchObject({
+      status: 201,
+      body: { kind: "SelfSubjectAccessReview" },
+    });
+  });
+
   it("gives a list as a table, with metadata beside each row", async () => {
     const options = { headers: accept("Table"), query: { labelSelector: "part=x" } };
     const { status, body } = await server.admin.json("GET", configMaps, undefined, options);
