@@ -42,6 +42,7 @@ export const LAYERS: readonly Layer[] = [
 
   // The rooms of the node agent, in the order in which they build on each other; a decimal orders the folders of one room.
   { path: "src/node/server", rank: 3 },
+  { path: "src/node/resources/allocation", rank: 3 },
   { path: "src/node/resources/capacity", rank: 3 },
   { path: "src/node/resources/checkpoints", rank: 3 },
   { path: "src/node/resources/file-access", rank: 3 },
@@ -77,6 +78,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/pods/desired", rank: 5.1 },
   { path: "src/node/pods/podsync", rank: 5.1 },
   { path: "src/node/pods/preemption", rank: 5.1 },
+  { path: "src/node/pods/resize", rank: 5.1 },
   { path: "src/node/pods/loop", rank: 5.2 },
   { path: "src/node/pods/reporting", rank: 5.2 },
 

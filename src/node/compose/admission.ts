@@ -11,6 +11,8 @@ import type { AdmitHandler } from "../pods/admission/pod-rejection.ts";
 import { createPressureHandler } from "../pods/admission/pressure.ts";
 import { createRejectionCounter } from "../pods/admission/rejection-metrics.ts";
 import { createPreemption } from "../pods/preemption/preemption.ts";
+import { createPodResizes } from "../pods/resize/pod-resizes.ts";
+import { createResizeRetry } from "../pods/resize/retry-resizes.ts";
 import { listLivePods } from "../pods/workers/live-pods.ts";
 import type { PodWorkers } from "../pods/workers/pod-workers.ts";
 import { allocatePod, listAllocatedContainers } from "../resources/allocation/allocate-pod.ts";
@@ -27,6 +29,8 @@ import type { SourceParts } from "./sources.ts";
 /** Which pods the node lets in. */
 export interface AdmissionParts {
   readonly admit: (pod: Pod) => PodVerdict;
+  /** Grants the resizes that pods ask for, as far as there is room. */
+  readonly reviewResizes: () => void;
   /** The pod is wanted no longer. */
   readonly forget: (uid: string) => void;
   readonly parts: readonly Part[];
@@ -55,28 +59,41 @@ export async function composeAdmission(
   const freshNode = cluster && composeFreshNode(foundation, cluster, sized);
   const preemption = createPreemption({ clock, log, timeline, metrics, workers, onDecidable: inbox.offerDecidable });
   const allocation = composeAllocation(foundation, neighbours);
+  const node = () => sized(cluster?.ownNode.node() ?? machineNode);
   const findMisfit = createFit({
-    node: () => withAssignedDevices(sized(cluster?.ownNode.node() ?? machineNode), devices.assignments),
-    admittedPods: () => listLivePods(workers.states()),
+    node: () => withAssignedDevices(node(), devices.assignments),
+    admittedPods: () => listLivePods(workers.states()).map(runtime.resources.allocate),
     supportsSupplementalGroupsPolicy: runtime.handlers.supportsSupplementalGroupsPolicy,
     freshNode,
     room: preemption,
   });
+  const admit = createPodAdmission({
+    firstRules: [createPressureHandler({ pressure: pressure.pressure, isRunning: readings.running.isListed })],
+    allocation,
+    findMisfit,
+    rules: [composeNodeRules(foundation, readings), shutdown.admit],
+    preemption,
+    onRejected: createRejectionCounter(metrics),
+  });
+  const { allocated: records, conditions } = runtime.resources;
+  const resizes = createPodResizes({
+    records,
+    conditions,
+    admit,
+    node,
+    sync: (pod) => workers.update({ type: "update", subject: { kind: "pod", pod } }),
+  });
   return {
-    admit: createPodAdmission({
-      firstRules: [createPressureHandler({ pressure: pressure.pressure, isRunning: readings.running.isListed })],
-      allocation,
-      findMisfit,
-      rules: [composeNodeRules(foundation, readings), shutdown.admit],
-      preemption,
-      onRejected: createRejectionCounter(metrics),
-    }),
+    admit: resizes.admit,
+    reviewResizes: () => resizes.review(listLivePods(workers.states())),
     forget(uid) {
       preemption.release(uid);
       allocation.forget(uid);
+      resizes.forget(uid);
     },
     parts: [
       { name: "allocation", run: allocation.run },
+      createResizeRetry({ clock, pendingUids: conditions.pendingUids, onDecidable: inbox.offerDecidable }),
       { name: "preemption", run: preemption.run },
       ...(freshNode === undefined ? [] : [{ name: "node for admission", run: freshNode.run }]),
     ],

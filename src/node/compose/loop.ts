@@ -31,6 +31,7 @@ export function composeLoop(foundation: Foundation, neighbours: LoopNeighbours):
   const { host, log } = ports;
   const { clock } = host;
   const keepers = [{ forget: statuses.remove }, readings.cache, probes.probes, admission, cluster?.refs, reporting];
+  const collectDirectories = composeOrphanDirectories(foundation, runtime);
   return createSyncLoop({
     clock,
     log,
@@ -41,13 +42,19 @@ export function composeLoop(foundation: Foundation, neighbours: LoopNeighbours):
     admit: admission.admit,
     reject: createPodRejecter({ clock, timeline, statuses }),
     forget: createPodForgetter(keepers),
-    collectDirectories: composeOrphanDirectories(foundation, runtime),
+    collectDirectories(isKnown) {
+      runtime.resources.collect(isKnown);
+      collectDirectories(isKnown);
+    },
     runtimeError: readings.runtimeError,
     onShown(pod) {
       cluster?.refs.show(pod);
       reporting.show(pod);
     },
-    onPodsChanged: () => reporting.podsChanged(workers.states()),
+    onPodsChanged() {
+      admission.reviewResizes();
+      reporting.podsChanged(workers.states());
+    },
     onRelisted: reporting.judged,
   });
 }

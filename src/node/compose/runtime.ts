@@ -5,6 +5,7 @@ import { crashLoopBackOffRange } from "../runtime/pod-runtime/crash-loop-back-of
 import { createPodConfigs } from "../runtime/pod-runtime/create-pod-configs.ts";
 import { createPodRuntime } from "../runtime/pod-runtime/create-pod-runtime.ts";
 import { createPodFiles, type PodFiles } from "../runtime/pod-runtime/pod-files.ts";
+import { createPodResizer } from "../runtime/pod-runtime/pod-resizer.ts";
 import type { PodRuntime } from "../runtime/pod-runtime/pod-runtime.ts";
 import { createHandlerFeatures, type HandlerFeatures } from "../runtime/reading/handler-features.ts";
 import { type CgroupParts, composeCgroups } from "./cgroups.ts";
@@ -15,6 +16,7 @@ import { composeImages, type ImageParts } from "./images.ts";
 import { composeLogRotation } from "./logs.ts";
 import type { ProbeParts } from "./probes.ts";
 import type { ReadingParts } from "./readings.ts";
+import { composeResources, type ResourceParts } from "./resizes.ts";
 import { composeVolumes, type VolumeParts } from "./volumes.ts";
 
 /** How pods are run: their sandboxes and containers, and what they are made of. */
@@ -25,6 +27,7 @@ export interface RuntimeParts {
   readonly volumes: VolumeParts;
   readonly cgroups: CgroupParts;
   readonly podFiles: PodFiles;
+  readonly resources: ResourceParts;
   readonly parts: readonly Part[];
 }
 
@@ -57,6 +60,9 @@ export async function composeRuntime(
     { files: host.files, subPaths: volumes.subPaths, userNamespaces },
     { rootDirectory, clusterDomain: facts.clusterDomain, seLinuxEnabled: facts.seLinuxEnabled },
   );
+  const resources = await composeResources(foundation);
+  const { actuated } = resources;
+  const resizer = createPodResizer({ runtime: cri.runtime, cgroups: cgroups.pods, facts, actuated });
   const pods = createPodRuntime({
     cri,
     host,
@@ -74,6 +80,7 @@ export async function composeRuntime(
     backOff: createBackOff(crashLoopBackOffRange(config)),
     ensureImage: images.ensurer.ensureImage,
     podFiles,
+    resizer,
     verdictOf: probes.probes.verdictOf,
     endProbes: probes.probes.end,
     hostIps: () => facts.hostIps,
@@ -81,5 +88,5 @@ export async function composeRuntime(
     containerLogsDirectory,
   });
   const parts = [...composeLogRotation(foundation, readings), ...volumes.parts];
-  return { pods, handlers, images, volumes, cgroups, podFiles, parts };
+  return { pods, handlers, images, volumes, cgroups, podFiles, resources, parts };
 }

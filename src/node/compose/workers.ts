@@ -3,6 +3,7 @@ import { createPodForgetter } from "../pods/loop/forget-pod.ts";
 import { createPodDeparture } from "../pods/loop/pod-departure.ts";
 import { createFailureEvents } from "../pods/podsync/failure-events.ts";
 import { createPodSync } from "../pods/podsync/pod-sync.ts";
+import { syncAllocated } from "../pods/resize/allocated-syncer.ts";
 import { measureSyncer } from "../pods/workers/measured-syncer.ts";
 import { createWorkerMetrics } from "../pods/workers/metrics.ts";
 import type { PodSyncer } from "../pods/workers/pod-syncer.ts";
@@ -55,7 +56,8 @@ function composeSyncer(
 ): PodSyncer {
   const { health, cache, pleg } = readings;
   const { podFiles } = runtime;
-  return createPodSync({
+  const { resources } = runtime;
+  const syncer = createPodSync({
     clock: ports.host.clock,
     timeline,
     runtime: runtime.pods,
@@ -71,5 +73,7 @@ function composeSyncer(
     runtimeName: () => health.runtime().name || "containerd",
     supportsRecursiveReadOnly: runtime.handlers.supportsRecursiveReadOnlyOf,
     resourceHealth: devices.healthOf,
+    resizes: resources.reports,
   });
+  return syncAllocated(syncer, resources.allocate);
 }

@@ -21,10 +21,10 @@ class ContainerStartError extends Error {
  * failure without a time is an error, so that the worker backs off.
  */
 export function planNextLook(
-  { pod, status }: Pick<SyncingRun, "pod" | "status">,
+  { pod, status, retryAt: wanted }: Pick<SyncingRun, "pod" | "status" | "retryAt">,
   failures: ReadonlyMap<string, StartFailure>,
 ): SyncResult {
-  const times = [...failures.values()].map(({ retryAt }) => retryAt).concat(deadlineOf(pod, status));
+  const times = [...failures.values()].map(({ retryAt }) => retryAt).concat(deadlineOf(pod, status), wanted);
   const known = times.filter((time) => time !== undefined);
   const retryAt = known.length === 0 ? undefined : Math.min(...known);
   const untimed = [...failures].find(([, failure]) => failure.retryAt === undefined);

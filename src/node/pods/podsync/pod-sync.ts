@@ -11,13 +11,19 @@ import { type CgroupStepsDeps, createCgroupSteps } from "./cgroup-steps.ts";
 import { createEndStep, deadlineOverride } from "./deadline-step.ts";
 import { createNetworkStep } from "./network-step.ts";
 import { planNextLook } from "./next-look.ts";
+import { createResizeSteps, type ResizeStepsDeps } from "./resize-steps.ts";
 import { createRuntimeSteps, type RuntimeStepsDeps } from "./runtime-steps.ts";
 import { createStartFailures } from "./start-failures.ts";
 import { createStatusSteps, type StatusStepsDeps } from "./status-steps.ts";
 import { type ReadPod, type Step, type SyncingRun, type SyncRun, takeSteps } from "./sync-run.ts";
 import { createVolumeSteps, type VolumeStepsDeps, volumeRejection } from "./volume-steps.ts";
 
-interface PodSyncDeps extends CgroupStepsDeps, VolumeStepsDeps, RuntimeStepsDeps, StatusStepsDeps {
+interface PodSyncDeps
+  extends CgroupStepsDeps,
+    VolumeStepsDeps,
+    RuntimeStepsDeps,
+    StatusStepsDeps,
+    Omit<ResizeStepsDeps, "clock"> {
   clock: Clock;
   cache: RuntimeStepsDeps["cache"] & { latest(uid: string): PodRuntimeStatus | undefined };
   statuses: StatusStepsDeps["statuses"] & {
@@ -32,6 +38,7 @@ interface PodSyncDeps extends CgroupStepsDeps, VolumeStepsDeps, RuntimeStepsDeps
 export function createPodSync(deps: PodSyncDeps): PodSyncer {
   const failures = createStartFailures();
   const { observeProbes, publishStatus } = createStatusSteps(deps, failures);
+  const { observeResize, noteResize } = createResizeSteps(deps);
   const { readRuntime, checkStopped, ...inRuntime } = createRuntimeSteps(deps, failures);
   const { makeCgroup, releaseCgroup } = createCgroupSteps(deps);
   const { setUpVolumes, tearDownVolumes, removeDirectories } = createVolumeSteps(deps);
@@ -50,13 +57,16 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
     readRuntime,
     checkDeadline,
     observeProbes,
+    observeResize,
     publishStatus,
     endIfOver,
     awaitNetwork,
     makeCgroupAndVolumes,
     inRuntime.startContainers,
+    noteResize,
     readRuntime,
     observeProbes,
+    observeResize,
     publishStatus,
     endIfOver,
     lookAgain,

@@ -49,7 +49,8 @@ export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartF
     async readRuntime(run) {
       run.runtime = await cache.fresh(run.reference, run.signal);
     },
-    async startContainers({ pod, reference, runtime: before, volumes, signal }) {
+    async startContainers(run) {
+      const { pod, reference, runtime: before, volumes, signal } = run;
       assert(volumes !== undefined, "a pod's volumes are set up before its containers start");
       let hasChanged = false;
       const beforeChange = () => {
@@ -59,6 +60,7 @@ export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartF
       try {
         const outcome = await runtime.sync(pod, before, { volumes, signal, beforeChange });
         failures.set(reference.uid, outcome.failures);
+        if (outcome.resizeError !== undefined) run.resizeError = outcome.resizeError;
         await volumes.finished;
       } finally {
         // Whether or not the start failed, the next sync must find nothing of this one at work.

@@ -2,6 +2,7 @@ import type { Pod, PodStatus, ResourceStatus } from "../../../api/gen/types.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { PodProbes } from "../probes/pod-probes.ts";
 import { computePodStatus } from "../status/compute-pod-status.ts";
+import type { ResizeReports } from "./resize-steps.ts";
 import type { StartFailures } from "./start-failures.ts";
 import type { ReadPod } from "./sync-run.ts";
 
@@ -14,6 +15,8 @@ export interface StatusStepsDeps {
   };
   /** They follow what is read of the pod, and what they find goes into its status. */
   probes: Pick<PodProbes, "observe" | "verdictOf">;
+  /** How far the pod's resize is. */
+  resizes?: ResizeReports | undefined;
   hostIps(): readonly string[];
   runtimeName(): string;
   /** Whether the pod's runtime handler can make read-only what is mounted beneath a mount. */
@@ -52,6 +55,7 @@ export function createStatusSteps(deps: StatusStepsDeps, failures: Pick<StartFai
         runtimeName: deps.runtimeName(),
         supportsRecursiveReadOnly: deps.supportsRecursiveReadOnly(pod),
         resourceHealth: (container) => deps.resourceHealth?.(reference.uid, container),
+        resizeConditions: phase === "syncing" ? deps.resizes?.conditionsOf(reference.uid) : undefined,
         workerPhase: phase,
         override,
       });

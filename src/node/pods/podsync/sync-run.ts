@@ -27,6 +27,10 @@ export interface SyncingRun extends SyncRun {
   readonly pod: Pod;
   /** What the containers may mount, once the volumes' step has come to it. */
   volumes?: PodVolumeSetUp;
+  /** Why running containers could not be resized. */
+  resizeError?: string;
+  /** The latest time to look again, milliseconds since the epoch. */
+  retryAt?: number;
 }
 
 /**

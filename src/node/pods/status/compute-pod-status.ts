@@ -33,7 +33,16 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   const readyToStartContainers = computeSandboxChange(pod, runtime) === undefined;
   const disruption = input.override?.disruption;
   const allRestarting = mayRestartAll(pod) ? findRestartTriggers(pod, runtime).length > 0 : undefined;
-  const told = { pod, status, published, readyToStartContainers, allRestarting, disruption, now };
+  const told = {
+    pod,
+    status,
+    published,
+    readyToStartContainers,
+    allRestarting,
+    resize: input.resizeConditions,
+    disruption,
+    now,
+  };
   const conditions = computePodConditions(told);
   return { ...status, conditions };
 }

@@ -42,6 +42,7 @@ describe("the state of a container that the runtime knows", () => {
       restartCount: 0,
       state: { running: { startedAt: "1970-01-01T00:00:01Z" } },
       lastState: {},
+      resources: {},
     });
   });
 

@@ -21,6 +21,7 @@ import {
   terminatedState,
 } from "./container-state.ts";
 import type { PodStatusInput } from "./pod-status-input.ts";
+import { computeResourceStatus } from "./resource-status.ts";
 
 /** The container statuses by kind, each in the order of the pod's spec. */
 export interface ContainerStatuses {
@@ -97,6 +98,7 @@ function statusFromRuntime(
     restartCount: Math.max(newest.restartCount, (published?.restartCount ?? 0) + lost),
     state: stateFromRuntime(input, newest, published),
     lastState: lastStateOf(input, { newest, older, published }),
+    ...computeResourceStatus(container, newest),
     ...(newest.user && { user: newest.user }),
   };
 }
@@ -231,7 +233,8 @@ function withWaitingReason(input: PodStatusInput, subject: Subject, status: Cont
   if (why === undefined || input.workerPhase !== "syncing" || isPassedUnseen(input, subject)) return status;
   if (!isStartDue({ pod: input.pod, container, kind, last: newest })) return status;
   const ended = status.state?.terminated;
-  const { containerID: _gone, ...anew } = { ...status, image: container.image ?? "", imageID: "" };
+  const { containerID: _gone, resources: _had, allocatedResources: _granted, ...known } = status;
+  const anew = { ...known, image: container.image ?? "", imageID: "" };
   return {
     // Where an end is only remembered, its container cannot be mistaken for the next one.
     ...(newest === undefined ? anew : status),

@@ -86,10 +86,20 @@ function waitingOf({ containerStatuses = [] }: PodStatus): Map<string, WaitingRe
   return waiting;
 }
 
-/** Without what 1.28 did not write yet: `hostIPs` and the condition PodReadyToStartContainers. */
+/** Without what 1.28 did not write yet: `hostIPs`, the condition PodReadyToStartContainers and containers' resources. */
 function comparable(status: PodStatus): PodStatus {
-  const { hostIPs: _hostIps, conditions = [], ...rest } = status;
-  return { ...rest, conditions: conditions.filter(({ type }) => type !== "PodReadyToStartContainers") };
+  const { hostIPs: _hostIps, conditions = [], containerStatuses, initContainerStatuses, ...rest } = status;
+  return {
+    ...rest,
+    ...(containerStatuses && { containerStatuses: containerStatuses.map(withoutResourceStatus) }),
+    ...(initContainerStatuses && { initContainerStatuses: initContainerStatuses.map(withoutResourceStatus) }),
+    conditions: conditions.filter(({ type }) => type !== "PodReadyToStartContainers"),
+  };
+}
+
+function withoutResourceStatus(status: ContainerStatus): ContainerStatus {
+  const { resources: _actual, allocatedResources: _granted, ...rest } = status;
+  return rest;
 }
 
 function withoutTimes({ conditions = [], ...rest }: PodStatus): PodStatus {

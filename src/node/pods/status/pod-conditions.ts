@@ -11,6 +11,8 @@ interface ConditionsInput {
   readyToStartContainers: boolean;
   /** Whether all containers restart, because one exited by a rule that says so; undefined for a pod without such rules. */
   allRestarting?: boolean | undefined;
+  /** How far a resize is. */
+  resize?: readonly PodCondition[] | undefined;
   /** Why the node ends the pod for its own sake; undefined where it does not. */
   disruption: string | undefined;
   now: number;
@@ -30,6 +32,8 @@ const OWNED_CONDITIONS: readonly string[] = [
   "ContainersReady",
   "PodScheduled",
   "AllContainersRestarting",
+  "PodResizePending",
+  "PodResizeInProgress",
 ];
 
 /** The conditions of others first, unchanged, then the node's own (upstream: pkg/kubelet/status/generate.go). */
@@ -54,7 +58,8 @@ export function computePodConditions(input: ConditionsInput): PodCondition[] {
     ["PodScheduled", TRUE],
   ];
   if (input.allRestarting !== undefined) own.push(["AllContainersRestarting", restartingVerdict(input)]);
-  return [...kept, ...own.map(([type, verdict]) => withTransition(published, { type, ...verdict }, input.now))];
+  const conditions = [...(input.resize ?? []), ...own.map(([type, verdict]) => ({ type, ...verdict }))];
+  return [...kept, ...conditions.map((condition) => withTransition(published, condition, input.now))];
 }
 
 function disruptionByNode(message: string): PodCondition {

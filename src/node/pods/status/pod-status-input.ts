@@ -1,4 +1,4 @@
-import type { Container, Pod, PodStatus, ResourceStatus } from "../../../api/gen/types.ts";
+import type { Container, Pod, PodCondition, PodStatus, ResourceStatus } from "../../../api/gen/types.ts";
 import type { PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 
 /** Everything that a pod's status is computed from. */
@@ -23,6 +23,8 @@ export interface PodStatusInput {
   resourceHealth?: ((container: string) => ResourceStatus[] | undefined) | undefined;
   /** The probes' verdict on a running container, by its id in the runtime. Default: it has started and is ready. */
   readiness?: ((container: Container, containerId: string) => ContainerReadiness) | undefined;
+  /** How far a resize of the pod is: PodResizePending, PodResizeInProgress. Default: there is none. */
+  resizeConditions?: readonly PodCondition[] | undefined;
   /** For a pod that was rejected, evicted or ran past its deadline. A phase that is already terminal stays. */
   override?: PodStatusOverride | undefined;
 }

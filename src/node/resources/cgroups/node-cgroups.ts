@@ -5,6 +5,7 @@ import { runWithTasks } from "../../../base/tasks.ts";
 import type { Decision } from "../../../base/timeline.ts";
 import type { RuntimeService } from "../../../cri/port.ts";
 import type { CgroupLimits, CgroupTree } from "../../../host/cgroup-tree-port.ts";
+import type { Cgroups } from "../../../host/cgroups-port.ts";
 import type { Systemd } from "../../../host/systemd-port.ts";
 import { computeClassCgroups, computeMilliCpuRequest, computePodCgroup } from "../sizes/cgroup-size.ts";
 import type { SizingFacts } from "../sizes/sizing-facts.ts";
@@ -31,7 +32,7 @@ interface NodeCgroupsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly files: CgroupTree;
+  readonly files: Pick<Cgroups, keyof CgroupTree | "read">;
   readonly systemd: Systemd;
   readonly runtime: Pick<RuntimeService, "runtimeConfig">;
   readonly facts: SizingFacts;
@@ -59,6 +60,7 @@ export function createNodeCgroups(deps: NodeCgroupsDeps, options: NodeCgroupsOpt
     log,
     hierarchy,
     limitsOf: (pod) => computePodCgroup(pod, facts, { maxTasks: options.maxTasksOfPod }),
+    readUsage: async (path) => await deps.files.read(path, { details: true }),
     milliCpuOf: computeMilliCpuRequest,
     classLimits,
   });

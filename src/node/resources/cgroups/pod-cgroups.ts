@@ -9,6 +9,7 @@ import { createKeyedLock } from "../../../base/keyed-lock.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
+import type { CgroupUsage } from "../../../host/cgroups-port.ts";
 import type { CgroupHierarchy, ClassLimits, Standing } from "./cgroup-hierarchy.ts";
 import { type CgroupName, describeName, nameOfPod, podUidOf } from "./cgroup-name.ts";
 
@@ -34,6 +35,10 @@ export interface PodCgroups {
    * root.
    */
   collect(isKnown: (uid: string) => boolean): Promise<void>;
+  /** What the pod's cgroup has now, undefined where it cannot be read, and what the pod asks for. */
+  sizes(pod: Pod): Promise<{ readonly now: CgroupUsage | undefined; readonly wanted: CgroupLimits }>;
+  /** Changes limits of the pod's cgroup, which exists. Rejects with the kernel's error. */
+  limit(pod: Pod, limits: CgroupLimits): Promise<void>;
   /** Keeps the classes' limits up to date, from when the hierarchy stands. */
   run(signal: AbortSignal): Promise<void>;
   /** Returns the UIDs of the pods of which something is held. */
@@ -51,6 +56,8 @@ interface PodCgroupsDeps {
   log: Log;
   hierarchy: Pick<CgroupHierarchy, "standing" | "current">;
   limitsOf(pod: Pod): CgroupLimits;
+  /** Reads a cgroup with the details of its limits. */
+  readUsage(path: string): Promise<CgroupUsage | undefined>;
   /** Returns how many thousandths of a core the pod asks for. */
   milliCpuOf(pod: Pod): bigint;
   /** `milliCpu` is what the burstable pods ask for together. */
@@ -141,6 +148,18 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
       }
       await locks.run(uid, async () => {
         if (isNew || standing.tree.findLack(standing.pathOf(name)) !== undefined) await make(pod, name, standing);
+      });
+    },
+    async sizes(pod) {
+      const standing = hierarchy.current();
+      const now = standing && (await deps.readUsage(standing.pathOf(nameOf(pod, standing))));
+      return { now, wanted: deps.limitsOf(pod) };
+    },
+    async limit(pod, limits) {
+      const standing = hierarchy.current();
+      assert(standing !== undefined, "a pod's cgroup is limited before there is one");
+      await locks.run(podUid(pod), async () => {
+        await standing.tree.limit(standing.pathOf(nameOf(pod, standing)), limits);
       });
     },
     async release({ uid, qosClass }, signal) {

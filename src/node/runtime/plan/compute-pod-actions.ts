@@ -3,6 +3,7 @@ import { findContainer, type PodRuntimeStatus } from "../reading/pod-runtime-sta
 import { planInitContainers } from "./init-containers.ts";
 import { planMainContainers } from "./main-containers.ts";
 import { addStart, type PlanInput } from "./plan-input.ts";
+import { planResize } from "./planned-resizes.ts";
 import type { KillReason, PodActions } from "./pod-actions.ts";
 import { findRestartTriggers, planReset } from "./restart-all-containers.ts";
 import { isStartDue, mayRunAgain, restartsAfterFailure } from "./restart-policy.ts";
@@ -72,6 +73,7 @@ function planContainers(input: PlanInput, sandboxId: string): PodActions {
   addEphemeralStarts(actions, input);
   actions.containersToKill.push(...init.kill);
   for (const container of init.start) addStart(actions, input, container, "init");
+  actions.resize = planResize(input, [init]);
   if (init.progress === "running") return actions;
 
   const main = planMainContainers(input);
@@ -79,6 +81,7 @@ function planContainers(input: PlanInput, sandboxId: string): PodActions {
   if (main.kept === 0 && main.start.length === 0) return planStop(input.status, "nothing-left-to-run");
   actions.containersToKill.push(...main.kill);
   for (const container of main.start) addStart(actions, input, container, "main");
+  actions.resize = planResize(input, [init, main]);
   return actions;
 }
 
@@ -119,6 +122,7 @@ function noActions(sandboxId: string | undefined): PodActions {
     sandboxId,
     restartOfAll: undefined,
     containersToKill: [],
+    resize: undefined,
     containersToStart: [],
     backingOff: [],
   };

@@ -10,7 +10,13 @@ function makeActions(...starting: string[]): PodActions {
     restartCount: 1,
     previousEndedAt: undefined,
   }));
-  const nothing = { killPod: undefined, createSandbox: undefined, sandboxId: undefined, restartOfAll: undefined };
+  const nothing = {
+    killPod: undefined,
+    createSandbox: undefined,
+    sandboxId: undefined,
+    restartOfAll: undefined,
+    resize: undefined,
+  };
   return { ...nothing, containersToKill: [], containersToStart, backingOff: [] };
 }
 

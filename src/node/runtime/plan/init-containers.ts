@@ -2,10 +2,11 @@ import type { Container } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer } from "../../../api/pods.ts";
 import type { ContainerRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import { killFailed, killUnknown, type PlanInput } from "./plan-input.ts";
+import { type PlannedResizes, resizeContainer } from "./planned-resizes.ts";
 import type { ContainerToKill } from "./pod-actions.ts";
 import { hasInitContainerFailed, restartsFailedInit } from "./restart-policy.ts";
 
-interface InitPlan {
+interface InitPlan extends PlannedResizes {
   /** `failed`: an init container has failed for good, and the pod with it. Main containers run only when `initialized`. */
   progress: "running" | "failed" | "initialized";
   kill: ContainerToKill[];
@@ -31,16 +32,20 @@ interface Step {
  */
 export function planInitContainers(input: PlanInput, sandboxId: string): InitPlan {
   const inits = input.pod.spec?.initContainers ?? [];
-  if (inits.length === 0) return { progress: "initialized", kill: [], start: [] };
+  if (inits.length === 0) return { progress: "initialized", ...emptyPlan() };
   const lasts = inits.map((container) => findInSandbox(input, sandboxId, container.name));
   // A main container that was created here proves that all init containers were passed, even where no trace is left.
   const mains = input.pod.spec?.containers ?? [];
   const mainCreated = mains.some((main) => findInSandbox(input, sandboxId, main.name) !== undefined);
   const frontier = mainCreated ? inits.length : lasts.findLastIndex((last) => last !== undefined);
-  const plan: InitPlan = { progress: frontier >= inits.length ? "initialized" : "running", kill: [], start: [] };
+  const plan: InitPlan = { progress: frontier >= inits.length ? "initialized" : "running", ...emptyPlan() };
 
   for (const [index, container] of inits.slice(0, Math.max(frontier, 0)).entries()) {
-    if (isRestartableInitContainer(container)) addStep(plan, container, stepSidecar(input, container, lasts[index]));
+    if (!isRestartableInitContainer(container)) continue;
+    const last = lasts[index];
+    const passing = stepSidecar(input, container, last);
+    addStep(plan, container, passing);
+    if (keepsRunning(passing)) resizeContainer(plan, input, container, last);
   }
   const current = inits[frontier];
   const next = inits[frontier + 1];
@@ -49,11 +54,21 @@ export function planInitContainers(input: PlanInput, sandboxId: string): InitPla
     return plan;
   }
   const step = stepFrontier(input, current, lasts[frontier]);
-  if (step.failed) return { progress: "failed", kill: [], start: [] };
+  if (step.failed) return { progress: "failed", ...emptyPlan() };
   addStep(plan, current, step);
+  if (keepsRunning(step)) resizeContainer(plan, input, current, lasts[frontier]);
   if (step.passed && next !== undefined) plan.start.push(next);
   if (step.passed && next === undefined) plan.progress = "initialized";
   return plan;
+}
+
+function emptyPlan(): Omit<InitPlan, "progress"> {
+  return { kill: [], start: [], resizes: [], restartsToResize: false };
+}
+
+/** Nothing was decided of the container, which may run. */
+function keepsRunning(step: Step): boolean {
+  return step.start !== true && step.kill === undefined;
 }
 
 function findInSandbox(input: PlanInput, sandboxId: string, name: string): ContainerRuntimeStatus | undefined {

@@ -1,10 +1,11 @@
 import type { Container } from "../../../api/gen/types.ts";
 import { findContainer } from "../reading/pod-runtime-status.ts";
 import { killFailed, killUnknown, type PlanInput } from "./plan-input.ts";
+import { type PlannedResizes, resizeContainer } from "./planned-resizes.ts";
 import type { ContainerToKill } from "./pod-actions.ts";
 import { isStartDue, restartsAfterFailure } from "./restart-policy.ts";
 
-interface MainPlan {
+interface MainPlan extends PlannedResizes {
   kill: ContainerToKill[];
   start: Container[];
   /** How many containers run and shall go on. */
@@ -16,7 +17,7 @@ interface MainPlan {
  * restart policy says. A container that a probe has found dead is stopped, and replaced where its policy, or else the pod's, restarts failures.
  */
 export function planMainContainers(input: PlanInput): MainPlan {
-  const plan: MainPlan = { kill: [], start: [], kept: 0 };
+  const plan: MainPlan = { kill: [], start: [], kept: 0, resizes: [], restartsToResize: false };
   for (const container of input.pod.spec?.containers ?? []) {
     const last = findContainer(input.status, container.name);
     if (last?.state !== "running") {
@@ -33,7 +34,7 @@ export function planMainContainers(input: PlanInput): MainPlan {
     }
     const { failed } = input.verdictOf(container, last.id);
     if (failed === undefined) {
-      plan.kept++;
+      if (resizeContainer(plan, input, container, last) === "kept") plan.kept++;
       continue;
     }
     const restarts = restartsAfterFailure(input.pod, container);

@@ -1,5 +1,6 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import type { ContainerKind } from "../../../api/pods.ts";
+import type { PodResourceInfo } from "../../resources/allocation/pod-resource-info.ts";
 import { type ContainerRuntimeStatus, findContainer, type PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import type { ContainerToKill, PodActions } from "./pod-actions.ts";
 
@@ -12,6 +13,8 @@ export interface PlanInput {
   waitUntil(container: Container, endedAt: number): number | undefined;
   /** Whether a running container was made from this definition, by the hash that was recorded with it. */
   isSameContainer(container: Container, recordedHash: string): boolean;
+  /** What the pod's containers have got of what the node has granted; undefined: as much as they ask for. */
+  actuated?: PodResourceInfo | undefined;
   /** What the probes say of a running container. */
   verdictOf(container: Container, containerId: string): PlannedVerdict;
 }

@@ -1,5 +1,6 @@
 import type { Container } from "../../../api/gen/types.ts";
 import type { ContainerKind } from "../../../api/pods.ts";
+import type { ContainerResize } from "./container-resize.ts";
 import type { ContainerToReset, RestartTrigger } from "./restart-all-containers.ts";
 
 /**
@@ -16,6 +17,8 @@ export interface PodActions {
   /** The containers to remove, in this order, so that the pod begins anew; undefined where it goes on. */
   restartOfAll: { triggers: readonly RestartTrigger[]; containers: readonly ContainerToReset[] } | undefined;
   containersToKill: ContainerToKill[];
+  /** What the pod's cgroup and running containers must be given or lose; undefined: they have what they should. */
+  resize: PodResize | undefined;
   /** The containers to start, in this order. An init container comes alone or after those that it may follow. */
   containersToStart: ContainerToStart[];
   /** The containers that should run, but must wait. */
@@ -30,6 +33,11 @@ export type KillReason =
   | "sandbox-without-address"
   | "initialization-failed"
   | "nothing-left-to-run";
+
+/** The resize of a pod. It may be of its cgroup only, as where a container is started anew with other resources. */
+export interface PodResize {
+  containers: ContainerResize[];
+}
 
 export interface ContainerToKill {
   id: string;

@@ -19,8 +19,10 @@ import { createCrashLoopBackOff } from "./crash-loop-back-off.ts";
 import type { PodConfigs } from "./create-pod-configs.ts";
 import { createRuntimeMetrics } from "./metrics.ts";
 import type { PodFiles } from "./pod-files.ts";
+import type { PodResizer } from "./pod-resizer.ts";
 import type { PodRuntime, SyncOptions } from "./pod-runtime.ts";
-import { removeContainerAndLog, removeContainerForRestart, removePod, removeSandbox } from "./remove-pod.ts";
+import { removeContainerAndLog, removePod, removeSandbox } from "./remove-pod.ts";
+import { resetContainers } from "./reset-containers.ts";
 import { type ContainerStarter, createContainerStarter, type RuntimeVolumeDeps } from "./start-container.ts";
 import type { StartFailure } from "./start-failure.ts";
 import { createStartLine } from "./start-line.ts";
@@ -38,6 +40,8 @@ interface PodRuntimeDeps extends RuntimeHandlerDeps, RuntimeVolumeDeps, Pick<Sto
   /** Makes sure that the runtime has the image; returns it, or why there is none. */
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<PresentImage | StartFailure>;
   podFiles: Pick<PodFiles, "makeMounts">;
+  /** Gives running containers other resources; undefined where they keep what they were started with. */
+  resizer?: PodResizer | undefined;
   /** What the probes say of running containers. */
   verdictOf: PlanInput["verdictOf"];
   /** The node's addresses, primary first. */
@@ -91,10 +95,11 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
         once();
         await kill(pod, status, actions, options.signal);
       }
+      const resizeError = await resize(pod, actions, { ...options, beforeChange: once });
       const started = await start({ pod, status, actions, options: { ...options, beforeChange: once } });
       for (const [name, failure] of started) failures.set(name, failure);
       await removeOld({ pod, status, actions, options: { ...options, beforeChange: once } });
-      return { failures };
+      return { failures, ...(resizeError !== undefined && { resizeError }) };
     },
     async stop(pod, status, options) {
       await stopPod(stopDeps, pod, status, options);
@@ -102,6 +107,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     async remove(status, signal) {
       await removePod(removeDeps, status, signal);
       crashLoops.forget(status.uid);
+      deps.resizer?.forget(status.uid);
     },
   };
 
@@ -118,11 +124,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     if (actions.restartOfAll === undefined) return { actions, status };
     const { triggers, containers: removed } = actions.restartOfAll;
     beforeChange();
-    for (const { container, stop } of removed) {
-      const killing = { pod, status, container, message: "killing" };
-      if (stop) await stopContainer(stopDeps, killing, { gracePeriodSeconds: 0, signal });
-      await removeContainerForRestart(removeDeps, status, container, signal);
-    }
+    await resetContainers({ ...removeDeps, ...stopDeps }, { pod, status, containers: removed }, signal);
     const { uid } = podReference(pod);
     for (const { container, endedAt } of triggers) crashLoops.lengthen(uid, container, endedAt);
     const gone = new Set(removed.map(({ container }) => container));
@@ -134,7 +136,15 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     const { uid } = podReference(pod);
     const waitUntil = (container: Container, endedAt: number) => crashLoops.waitUntil(uid, container, endedAt);
     const now = host.clock.now();
-    return computePodActions({ pod, status, now, waitUntil, isSameContainer, verdictOf: deps.verdictOf });
+    const actuated = deps.resizer?.actuatedOf(uid);
+    return computePodActions({ pod, status, now, waitUntil, isSameContainer, actuated, verdictOf: deps.verdictOf });
+  }
+
+  async function resize(pod: Pod, actions: PodActions, options: SyncOptions): Promise<string | undefined> {
+    if (actions.resize === undefined) return undefined;
+    options.beforeChange();
+    const run = { pod, sandboxId: actions.sandboxId, resize: actions.resize };
+    return await deps.resizer?.resize(run, options.signal);
   }
 
   async function start(run: Run): Promise<Map<string, StartFailure>> {
@@ -157,6 +167,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       if (next.previousEndedAt !== undefined) {
         crashLoops.lengthen(podReference(pod).uid, next.container, next.previousEndedAt);
       }
+      deps.resizer?.starts(pod, next.container);
       const failure = await startOne(containers, run, sandbox, next);
       if (failure === undefined) continue;
       failures.set(next.container.name, failure);

@@ -31,4 +31,6 @@ export interface SyncOptions {
 export interface SyncOutcome {
   /** The failures by container name. A container that is not among them runs, is done, or waits for another one. */
   failures: ReadonlyMap<string, StartFailure>;
+  /** Why running containers could not be resized; undefined where they were, or need not be. */
+  resizeError?: string;
 }

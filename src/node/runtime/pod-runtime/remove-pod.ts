@@ -7,7 +7,8 @@ import type { Files } from "../../../host/port.ts";
 import { legacyLogLink, podLogDirectory, restartCountOfLog } from "../logs/container-log-paths.ts";
 import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 
-interface RemoveDeps {
+/** Where containers and their logs are removed. */
+export interface RemoveDeps {
   runtime: Cri["runtime"];
   files: Files;
   podLogsDirectory: string;

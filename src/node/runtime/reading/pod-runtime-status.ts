@@ -82,8 +82,17 @@ export interface ContainerRuntimeStatus {
   logPath: string;
   /** The user that its first process runs as, where the runtime tells. */
   user?: ContainerUser;
+  /** The resources that the runtime has given it, where the runtime tells. */
+  resources?: ActualResources;
   /** How to stop the container when its pod's manifest is gone, from the container's annotations. */
   recordedStop?: RecordedStop;
+}
+
+/** Thousandths of a core, and bytes; undefined: none is set. */
+export interface ActualResources {
+  milliCpuRequest?: bigint;
+  milliCpuLimit?: bigint;
+  memoryLimitBytes?: bigint;
 }
 
 /** The facts written on a container when it was made, for use when its manifest is gone. */

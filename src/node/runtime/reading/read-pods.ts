@@ -19,6 +19,7 @@ import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Host } from "../../../host/port.ts";
 import type {
+  ActualResources,
   ContainerRuntimeStatus,
   ContainerState,
   PodRuntimeStatus,
@@ -185,7 +186,18 @@ async function containerStatus(
     message: cutText(state === "exited" ? await readTerminationMessage(host.files, status) : status.message),
     logPath: status.logPath,
     ...(status.user && { user: containerUser(status.user) }),
+    ...(status.resources?.linux && { resources: actualResources(status.resources.linux) }),
     recordedStop: recordedStop(annotations),
+  };
+}
+
+/** Runtimes tell shares and quotas; the request that shares come from is rounded up, as upstream does. */
+function actualResources(linux: cri.LinuxContainerResources): ActualResources {
+  const { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes } = linux;
+  return {
+    ...(cpuShares > 0n && { milliCpuRequest: cpuShares < 2n ? 0n : (cpuShares * 1_000n + 1_023n) / 1_024n }),
+    ...(cpuQuota > 0n && cpuPeriod > 0n && { milliCpuLimit: (cpuQuota * 1_000n) / cpuPeriod }),
+    ...(memoryLimitInBytes > 0n && { memoryLimitBytes: memoryLimitInBytes }),
   };
 }
 

@@ -65,6 +65,7 @@ export function createCgroupsRig(options: { driver?: CgroupDriver; askRuntime?()
     log,
     hierarchy,
     limitsOf: () => POD_LIMITS,
+    readUsage: async () => undefined,
     milliCpuOf: ({ metadata }) => BigInt(metadata?.annotations?.["milliCpu"] ?? "0"),
     classLimits,
   });

@@ -1,0 +1,59 @@
+import type { Container, ContainerStatus } from "../../../api/gen/types.ts";
+import { addQuantities, compareQuantities, quantityMilliValue } from "../../../api/quantity.ts";
+import type { ContainerRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
+
+type ResourceStatus = Pick<ContainerStatus, "resources" | "allocatedResources">;
+
+/** The least that CPU limits and shares can express, below which the granted amount is shown (upstream: cm/helpers_linux.go). */
+const LEAST_MILLI_CPU_LIMIT = 10n;
+const LEAST_MILLI_CPU_REQUEST = 2n;
+
+/**
+ * What the node has granted a container, and what the container has: for a running one from the runtime, as far as it tells
+ * and the container asks for it (upstream: `convertContainerStatusResources`, kubelet_pods.go).
+ */
+export function computeResourceStatus(container: Container, newest: ContainerRuntimeStatus): ResourceStatus {
+  const granted = container.resources ?? {};
+  const { requests, limits } = granted;
+  const allocated = requests && { allocatedResources: requests };
+  const actual = newest.state === "running" ? newest.resources : undefined;
+  if (actual === undefined) return { ...allocated, resources: granted };
+  const { milliCpuRequest, milliCpuLimit, memoryLimitBytes } = actual;
+  const cpuRequest = shownCpu(milliCpuRequest, requests?.["cpu"], LEAST_MILLI_CPU_REQUEST);
+  const cpuLimit = shownCpu(milliCpuLimit, limits?.["cpu"], LEAST_MILLI_CPU_LIMIT);
+  const memoryLimit =
+    memoryLimitBytes === undefined ? undefined : asGranted(binary(memoryLimitBytes), limits?.["memory"]);
+  return {
+    ...allocated,
+    resources: {
+      ...granted,
+      ...(limits && {
+        limits: { ...limits, ...(cpuLimit && { cpu: cpuLimit }), ...(memoryLimit && { memory: memoryLimit }) },
+      }),
+      ...(requests && { requests: { ...requests, ...(cpuRequest && { cpu: cpuRequest }) } }),
+    },
+  };
+}
+
+function shownCpu(actual: bigint | undefined, granted: string | undefined, least: bigint): string | undefined {
+  if (actual === undefined) return undefined;
+  if (actual <= least && quantityMilliValue(granted ?? "0") <= least) return undefined;
+  return asGranted(addQuantities("0", `${actual}m`), granted);
+}
+
+/** The same amount is shown in the words of the pod. */
+function asGranted(actual: string, granted: string | undefined): string {
+  return granted !== undefined && compareQuantities(actual, granted) === 0 ? granted : actual;
+}
+
+/** Bytes with the largest binary suffix that leaves a whole number. */
+function binary(bytes: bigint): string {
+  const suffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+  let value = bytes;
+  let power = 0;
+  while (power + 1 < suffixes.length && value % 1_024n === 0n) {
+    value /= 1_024n;
+    power++;
+  }
+  return `${value}${suffixes[power] ?? ""}`;
+}

@@ -1,0 +1,68 @@
+import type { ResourceRequirements } from "../../../api/gen/types.ts";
+import { isRecord } from "../../../api/object.ts";
+import { parseQuantity } from "../../../api/quantity.ts";
+import type { PodResourceInfo } from "./pod-resource-info.ts";
+
+/** The resources of pods by their UIDs. */
+type PodResourceInfos = ReadonlyMap<string, PodResourceInfo>;
+
+/**
+ * The text of a checkpoint of resources, as a Go kubelet writes and reads it (pkg/kubelet/allocation/state): the data are
+ * JSON in a string, with a checksum of that string.
+ */
+export function encodeResourceCheckpoint(infos: PodResourceInfos): string {
+  const entries = [...infos]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([uid, { containers, pod = null }]) => [uid, { ContainerResources: containers, PodLevelResources: pod }]);
+  const data = JSON.stringify(entries.length === 0 ? {} : { entries: Object.fromEntries(entries) });
+  return JSON.stringify({ data, checksum: checksumOf(data) });
+}
+
+/** Reads a checkpoint; undefined where it is none, or does not have the checksum that it names. */
+export function decodeResourceCheckpoint(text: string): Map<string, PodResourceInfo> | undefined {
+  const file = parseObject(text);
+  const data = file?.["data"];
+  if (typeof data !== "string" || file?.["checksum"] !== checksumOf(data)) return undefined;
+  const entries = parseObject(data)?.["entries"] ?? {};
+  if (!isRecord(entries)) return undefined;
+  const infos = new Map<string, PodResourceInfo>();
+  for (const [uid, entry] of Object.entries(entries)) {
+    if (!isRecord(entry)) return undefined;
+    const { ContainerResources: named, PodLevelResources: own } = entry;
+    const containers = Object.entries(isRecord(named) ? named : {}).map(([name, each]) => [name, toRequirements(each)]);
+    infos.set(uid, { containers: Object.fromEntries(containers), ...(isRecord(own) && { pod: toRequirements(own) }) });
+  }
+  return infos;
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toRequirements(value: unknown): ResourceRequirements {
+  if (!isRecord(value)) return {};
+  const { requests, limits } = value;
+  return {
+    ...(isRecord(limits) && { limits: toQuantities(limits) }),
+    ...(isRecord(requests) && { requests: toQuantities(requests) }),
+  };
+}
+
+function toQuantities(list: Record<string, unknown>): Record<string, string> {
+  const known = Object.entries(list).flatMap(([name, value]) =>
+    typeof value === "string" && parseQuantity(value) !== undefined ? [[name, value] as const] : [],
+  );
+  return Object.fromEntries(known);
+}
+
+/** FNV-1a with 32 bits over what Go's dump makes of a string, as upstream's checkpointmanager sums it. */
+function checksumOf(data: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(`(string)${data}`)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}

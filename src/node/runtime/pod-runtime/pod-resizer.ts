@@ -1,0 +1,182 @@
+import type { Container, Pod, ResourceRequirements } from "../../../api/gen/types.ts";
+import { podUid } from "../../../api/pods.ts";
+import { isAbort } from "../../../base/abort.ts";
+import { messageOf } from "../../../base/errors.ts";
+import * as cri from "../../../cri/gen/cri-v1.ts";
+import { isCriError, type RuntimeService } from "../../../cri/port.ts";
+import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
+import type { CgroupUsage } from "../../../host/cgroups-port.ts";
+import { type PodResourceInfo, resourcesIn } from "../../resources/allocation/pod-resource-info.ts";
+import type { ResourceRecords } from "../../resources/allocation/resource-records.ts";
+import {
+  computeContainerResources,
+  computeOverheadResources,
+  computeSandboxResources,
+} from "../../resources/sizes/container-size.ts";
+import type { SizingFacts } from "../../resources/sizes/sizing-facts.ts";
+import { byGrowth, type ContainerResize, changes } from "../plan/container-resize.ts";
+import type { PodResize } from "../plan/pod-actions.ts";
+import { planPodLimits } from "./pod-limits.ts";
+
+/** Gives running containers, and the cgroup of their pod, the resources that the node has granted. */
+export interface PodResizer {
+  /** What the pod's containers have got, as far as it is recorded. */
+  actuatedOf(uid: string): PodResourceInfo | undefined;
+  /** The container is about to be made with what the pod grants it. */
+  starts(pod: Pod, container: Container): void;
+  /** Returns why the resize failed; it is tried again by the next sync, from where it came to. Rejects only by an abort. */
+  resize(run: ResizeRun, signal: AbortSignal): Promise<string | undefined>;
+  forget(uid: string): void;
+}
+
+interface ResizeRun {
+  readonly pod: Pod;
+  readonly sandboxId: string | undefined;
+  readonly resize: PodResize;
+}
+
+interface PodResizerDeps {
+  readonly runtime: Pick<RuntimeService, "updateContainerResources" | "updatePodSandboxResources" | "containerStats">;
+  /** The pods' own cgroups; undefined where they have none. */
+  readonly cgroups: PodCgroupSizes | undefined;
+  readonly facts: SizingFacts;
+  readonly actuated: ResourceRecords;
+}
+
+interface PodCgroupSizes {
+  sizes(pod: Pod): Promise<{ readonly now: CgroupUsage | undefined; readonly wanted: CgroupLimits }>;
+  limit(pod: Pod, limits: CgroupLimits): Promise<void>;
+}
+
+type Resource = "cpu" | "memory";
+
+/**
+ * Memory comes before CPU. Of each, the pod's cgroup grows before its containers and shrinks after them, and containers that
+ * give something back come first (upstream: `doPodResizeAction`, kuberuntime_manager.go).
+ */
+export function createPodResizer(deps: PodResizerDeps): PodResizer {
+  const { runtime, cgroups, facts, actuated } = deps;
+
+  const actuate = async (run: ResizeRun, signal: AbortSignal): Promise<void> => {
+    const { pod, sandboxId, resize } = run;
+    const sizes = (await cgroups?.sizes(pod)) ?? { now: undefined, wanted: {} };
+    await checkMemory(deps, { ...run, ...sizes }, signal);
+    if (sandboxId !== undefined) await tellSandbox(deps, pod, sandboxId, signal);
+    for (const resource of ["memory", "cpu"] as const) {
+      const { before, after } = planPodLimits(resource, sizes);
+      for (const limits of before) await cgroups?.limit(pod, limits);
+      const due = resize.containers.filter((each) => changes(each, resource)).sort(byGrowth(resource));
+      for (const each of due) await update(pod, each, resource, signal);
+      for (const limits of after) await cgroups?.limit(pod, limits);
+    }
+    recordPod(pod);
+  };
+
+  const update = async (pod: Pod, { id, container }: ContainerResize, resource: Resource, signal: AbortSignal) => {
+    const uid = podUid(pod);
+    const info = actuated.get(uid);
+    const had = (info && resourcesIn(info, container.name)) ?? {};
+    const resources = withResource(had, container.resources ?? {}, resource);
+    const linux = computeContainerResources(pod, { ...container, resources }, facts);
+    const request = cri.UpdateContainerResourcesRequest.fromPartial({ containerId: id, linux });
+    await runtime.updateContainerResources(request, { signal });
+    actuated.setContainer(uid, container.name, resources);
+  };
+
+  const recordPod = (pod: Pod): void => {
+    const uid = podUid(pod);
+    const info = actuated.get(uid);
+    const ofPod = pod.spec?.resources;
+    if (info !== undefined && ofPod !== undefined) actuated.set(uid, { ...info, pod: ofPod });
+  };
+
+  return {
+    actuatedOf: (uid) => actuated.get(uid),
+    starts(pod, { name, resources = {} }) {
+      const isFirst = actuated.get(podUid(pod)) === undefined;
+      actuated.setContainer(podUid(pod), name, resources);
+      if (isFirst) recordPod(pod);
+    },
+    async resize(run, signal) {
+      try {
+        await actuate(run, signal);
+        return undefined;
+      } catch (error) {
+        if (isAbort(error)) throw error;
+        return messageOf(error);
+      }
+    },
+    forget: (uid) => actuated.forget(uid),
+  };
+}
+
+/** Tells the runtime the size of the sandbox. Runtimes that do not know of it (containerd before 2.2) need not. */
+async function tellSandbox(
+  { runtime, facts }: PodResizerDeps,
+  pod: Pod,
+  podSandboxId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const [overhead, resources] = [computeOverheadResources(pod, facts), computeSandboxResources(pod, facts)];
+  const request = cri.UpdatePodSandboxResourcesRequest.fromPartial({ podSandboxId, overhead, resources });
+  try {
+    await runtime.updatePodSandboxResources(request, { signal });
+  } catch (error) {
+    if (!isCriError(error, "unimplemented")) throw error;
+  }
+}
+
+/** The resources with one of them taken from the others. */
+function withResource(
+  had: ResourceRequirements,
+  wanted: ResourceRequirements,
+  resource: Resource,
+): ResourceRequirements {
+  const take = (from: Record<string, string> = {}, to: Record<string, string> = {}): Record<string, string> => {
+    const { [resource]: _old, ...rest } = from;
+    const value = to[resource];
+    return value === undefined ? rest : { ...rest, [resource]: value };
+  };
+  return { requests: take(had.requests, wanted.requests), limits: take(had.limits, wanted.limits) };
+}
+
+interface MemoryCheck extends ResizeRun {
+  readonly now: CgroupUsage | undefined;
+  readonly wanted: CgroupLimits;
+}
+
+/**
+ * Rejects, in upstream's words, where a limit of memory would fall below what is used: the kernel would kill for it
+ * (`validateMemoryResizeAction`, kuberuntime_manager.go).
+ */
+async function checkMemory({ runtime }: PodResizerDeps, check: MemoryCheck, signal: AbortSignal): Promise<void> {
+  const { resize, now, wanted } = check;
+  const problems: string[] = [];
+  const limit = wanted.memoryBytes;
+  const used = now?.memory;
+  if (limit !== undefined && used !== undefined && (used.limit === undefined || limit < BigInt(used.limit))) {
+    if (BigInt(used.usage) >= limit) {
+      problems.push(`attempting to set pod memory limit (${limit}) below current usage (${used.usage})`);
+    }
+  }
+  const shrinking = resize.containers.filter(
+    ({ from, to }) => to.memoryLimit !== 0n && (from.memoryLimit === 0n || to.memoryLimit < from.memoryLimit),
+  );
+  for (const { id, container, to } of shrinking) {
+    const request = cri.ContainerStatsRequest.fromPartial({ containerId: id });
+    const usage = (await runtime.containerStats(request, { signal })).stats?.memory?.usageBytes?.value;
+    if (usage === undefined) problems.push(`missing container "${container.name}" memory usage`);
+    else if (usage >= to.memoryLimit) {
+      const limits = `memory limit (${to.memoryLimit}) below current usage (${usage})`;
+      problems.push(`attempting to set container "${container.name}" ${limits}`);
+    }
+  }
+  if (problems.length === 0) return;
+  const all = problems.length === 1 ? problems.join("") : `[${problems.join(", ")}]`;
+  throw new MemoryInUseError(`cannot decrease memory limits: ${all}`);
+}
+
+/** A limit of memory is not set, because more is in use. */
+class MemoryInUseError extends Error {
+  override readonly name = "MemoryInUseError";
+}
