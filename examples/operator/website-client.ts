@@ -7,6 +7,7 @@ import {
   setHeaderOptions,
   type V1Deployment,
 } from "@kubernetes/client-node";
+import { until } from "./until.ts";
 import { WEBSITE_KIND, WEBSITES, type Website } from "./website.ts";
 
 type Spec = Omit<Website["spec"], "replicas"> & { replicas?: number };
@@ -35,12 +36,22 @@ export function createWebsiteClient(config: KubeConfig) {
     readContent: (name: string) => core.readNamespacedConfigMap({ namespace, name: `${name}-content` }),
     removeContent: (name: string) => core.deleteNamespacedConfigMap({ namespace, name: `${name}-content` }),
     readServer: (name: string) => apps.readNamespacedDeployment({ namespace, name }),
-    /** Plays the deployment controller, which this cluster does not have. */
-    makeAvailable: async (server: V1Deployment) => {
-      const replicas = server.spec?.replicas ?? 0;
-      const counts = { replicas, readyReplicas: replicas, availableReplicas: replicas, updatedReplicas: replicas };
-      const name = server.metadata?.name ?? "";
-      await apps.replaceNamespacedDeploymentStatus({ namespace, name, body: { ...server, status: counts } });
+    /** Plays the node, which this cluster does not have: the server's pods run, and are ready. */
+    makeAvailable: async ({ spec }: V1Deployment) => {
+      const labels = Object.entries(spec?.selector.matchLabels ?? {});
+      const labelSelector = labels.map(([label, value]) => `${label}=${value}`).join();
+      const pods = await until(async () => {
+        const { items } = await core.listNamespacedPod({ namespace, labelSelector });
+        if (items.length !== spec?.replicas) throw new Error(`${items.length} of ${spec?.replicas} pods are there`);
+        return items;
+      });
+      const lastTransitionTime = new Date().toISOString();
+      const status = { phase: "Running", conditions: [{ type: "Ready", status: "True", lastTransitionTime }] };
+      const mergePatch = setHeaderOptions("Content-Type", PatchStrategy.MergePatch);
+      for (const { metadata } of pods) {
+        const name = metadata?.name ?? "";
+        await core.patchNamespacedPodStatus({ namespace, name, body: { status } }, mergePatch);
+      }
     },
   };
 }
