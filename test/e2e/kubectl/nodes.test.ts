@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClusterUnderTest, startClusterUnderTest } from "./cluster-under-test.ts";
 import type { Kubectl } from "./kubectl.ts";
+import { newestKubectl } from "./kubectl-binaries.ts";
 import { bind, node, pod, RUNNING, setStatus, workload } from "./manifests.ts";
 import { rowsOf } from "./tables.ts";
 
@@ -14,7 +15,8 @@ describe("kubectl with nodes", () => {
   let cluster: ClusterUnderTest;
   let kubectl: Kubectl;
   beforeAll(async () => {
-    cluster = await startClusterUnderTest();
+    // The test plays the controllers: the pods, and what the budget counts, are as it says.
+    cluster = await startClusterUnderTest(newestKubectl(), ["--no-controllers"]);
     kubectl = cluster.kubectl;
     const budget = {
       apiVersion: "policy/v1",
@@ -23,6 +25,7 @@ describe("kubectl with nodes", () => {
       spec: { minAvailable: 1, selector: { matchLabels: { app: "web" } } },
     };
     const items = [
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } },
       node("worker"),
       workload("ReplicaSet", { name: "web" }, { template: WEB_TEMPLATE }),
       workload("DaemonSet", { name: "agent" }),
