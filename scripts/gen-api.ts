@@ -51,6 +51,7 @@ const ROOTS = [
   /^io\.k8s\.api\.certificates\.v1beta1\.ClusterTrustBundle/,
   /^io\.k8s\.apimachinery\.pkg\.apis\.meta\.v1\./,
   /^io\.k8s\.apiextensions-apiserver\.pkg\.apis\.apiextensions\.v1\./,
+  /^io\.k8s\.kube-aggregator\.pkg\.apis\.apiregistration\.v1\./,
 ];
 /** What `src/api/decode.ts` decodes; its field tables load at every start, so name no kind that is not needed. */
 const DECODED = ["io.k8s.api.core.v1.Pod"];

@@ -61,6 +61,43 @@ export interface APIResourceList {
   resources: APIResource[];
 }
 
+export interface APIService {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: APIServiceSpec;
+  status?: APIServiceStatus;
+}
+
+export interface APIServiceCondition {
+  lastTransitionTime?: Time;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
+export interface APIServiceList {
+  apiVersion?: string;
+  items: APIService[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface APIServiceSpec {
+  caBundle?: string;
+  group?: string;
+  groupPriorityMinimum: number;
+  insecureSkipTLSVerify?: boolean;
+  service?: ApiregistrationServiceReference;
+  version?: string;
+  versionPriority: number;
+}
+
+export interface APIServiceStatus {
+  conditions?: APIServiceCondition[];
+}
+
 export interface APIVersions {
   apiVersion?: string;
   kind?: string;
@@ -3375,6 +3412,12 @@ export interface ApiextensionsServiceReference {
   name: string;
   namespace: string;
   path?: string;
+  port?: number;
+}
+
+export interface ApiregistrationServiceReference {
+  name?: string;
+  namespace?: string;
   port?: number;
 }
 

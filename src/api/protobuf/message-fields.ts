@@ -25,6 +25,7 @@ const PACKAGES: ReadonlyMap<string, string> = new Map([
   ["", "core"],
   ["admissionregistration.k8s.io", "admissionregistration"],
   ["apiextensions.k8s.io", "apiextensions"],
+  ["apiregistration.k8s.io", "apiregistration"],
   ["apps", "apps"],
   ["authentication.k8s.io", "authentication"],
   ["authorization.k8s.io", "authorization"],

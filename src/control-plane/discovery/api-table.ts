@@ -38,6 +38,7 @@ export interface ApiGroup {
  */
 const GROUP_ORDER = [
   "",
+  "apiregistration.k8s.io",
   "apps",
   "events.k8s.io",
   "authentication.k8s.io",

@@ -1,5 +1,6 @@
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { ADMISSION_REGISTRATION_KINDS } from "./admissionregistration/admissionregistration-kinds.ts";
+import { API_REGISTRATION_KINDS } from "./apiregistration/apiregistration-kinds.ts";
 import { APPS_KINDS } from "./apps/apps-kinds.ts";
 import { AUTOSCALING_KINDS } from "./autoscaling/autoscaling-kinds.ts";
 import { BATCH_KINDS } from "./batch/batch-kinds.ts";
@@ -18,6 +19,7 @@ import { STORAGE_KINDS } from "./storage/storage-kinds.ts";
 /** The kinds of all groups but core, events.k8s.io and apiextensions.k8s.io. */
 export const GROUP_KINDS: readonly ResourceKind[] = [
   ...ADMISSION_REGISTRATION_KINDS,
+  ...API_REGISTRATION_KINDS,
   ...APPS_KINDS,
   ...AUTOSCALING_KINDS,
   ...BATCH_KINDS,
