@@ -32,6 +32,15 @@ describe("parseContainerdVersion", () => {
 });
 
 describe("computeContainerdConfig", () => {
+  it.each([
+    [1, 6, `[plugins."io.containerd.grpc.v1.cri".registry]`],
+    [2, 1, `[plugins."io.containerd.cri.v1.images".registry]`],
+  ])("names the directory of registries to %i.%i where there is one", (major, minor, section) => {
+    const wanted = `${section}\n  config_path = "/var/lib/nodelet/registries"\n`;
+    expect(configFor(major, minor, { registries: "/var/lib/nodelet/registries" })).toContain(wanted);
+    expect(configFor(major, minor)).not.toContain("config_path");
+  });
+
   it("writes version 2 for 1.6, with everything beneath its directory", () => {
     expect(configFor(1, 6)).toMatchInlineSnapshot(`
       "# Written by nodelet at every start; changes are lost.

@@ -11,6 +11,8 @@ export interface ContainerdConfigOptions {
   restrictOomScoreAdj: boolean;
   /** runc has systemd make the cgroups of containers, which is a must where systemd owns them. */
   systemdCgroup: boolean;
+  /** The directory with a `hosts.toml` for each registry. Default: containerd asks each registry itself. */
+  registries?: string | undefined;
 }
 
 export interface ContainerdVersion {
@@ -71,6 +73,7 @@ function criSectionsV2(layout: RuntimeLayout, options: ContainerdConfigOptions):
     `  snapshotter = ${quote(options.snapshotter)}`,
     `  default_runtime_name = "runc"`,
     "",
+    ...registrySection(cri, options),
     ...runcSections(`${cri}.containerd.runtimes.runc`, layout, options),
     `[${cri}.cni]`,
     `  bin_dir = ${quote(options.cniBinDirectory)}`,
@@ -87,6 +90,7 @@ function criSectionsV3(layout: RuntimeLayout, options: ContainerdConfigOptions):
     `[${images}]`,
     `  snapshotter = ${quote(options.snapshotter)}`,
     "",
+    ...registrySection(images, options),
     `[${images}.pinned_images]`,
     `  sandbox = ${quote(options.sandboxImage)}`,
     "",
@@ -107,6 +111,10 @@ function criSectionsV3(layout: RuntimeLayout, options: ContainerdConfigOptions):
       : `  bin_dir = ${quote(options.cniBinDirectory)}`,
     `  conf_dir = ${quote(layout.cniConfigDirectory)}`,
   ];
+}
+
+function registrySection(plugin: string, { registries }: ContainerdConfigOptions): string[] {
+  return registries === undefined ? [] : [`[${plugin}.registry]`, `  config_path = ${quote(registries)}`, ""];
 }
 
 function commonRuntimeLines(options: ContainerdConfigOptions): string[] {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -37,6 +37,8 @@ export interface ContainerdOptions {
   podCidr?: string;
   /** Default `nodelet0`. Two runtimes on one machine need different ones. */
   bridge?: string;
+  /** The directory with a `hosts.toml` for each registry. It is not used while nothing is in it. */
+  registries?: string;
   /** The time between two looks at the loopback guard. Default 30 s. */
   guardPeriodMs?: number;
   log: Log;
@@ -83,7 +85,7 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
   const program = await readProgram(options.binary ?? "containerd");
   await endDaemon({ pidFile: layout.pidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS, log: options.log });
   await prepareDirectory(layout);
-  await writeConfiguration(layout, program.version, options.log);
+  await writeConfiguration(layout, program.version, options);
   const guard = await prepareNetwork(layout, {
     bridge: options.bridge ?? DEFAULT_BRIDGE,
     podCidr: options.podCidr ?? DEFAULT_POD_CIDR,
@@ -164,7 +166,13 @@ async function prepareDirectory(layout: RuntimeLayout): Promise<void> {
   }
 }
 
-async function writeConfiguration(layout: RuntimeLayout, version: ContainerdVersion, log: Log): Promise<void> {
+async function writeConfiguration(
+  layout: RuntimeLayout,
+  version: ContainerdVersion,
+  { registries, log }: Pick<ContainerdOptions, "registries" | "log">,
+): Promise<void> {
+  // containerd 1.6 asks registries of this machine by https once it has such a directory, even an empty one.
+  const hosts = registries === undefined ? [] : await readdir(registries).catch(() => []);
   const config = computeContainerdConfig(layout, {
     version,
     sandboxImage: PAUSE_IMAGE,
@@ -172,6 +180,7 @@ async function writeConfiguration(layout: RuntimeLayout, version: ContainerdVers
     snapshotter: await readSnapshotter(layout.directory),
     restrictOomScoreAdj: !(await readHasSysResource()),
     systemdCgroup: (await findSystemd(log)) !== undefined,
+    registries: hosts.length > 0 ? registries : undefined,
   });
   await ensureFile(layout.config, config);
 }

@@ -45,7 +45,8 @@ const LOG_CHECK_PERIOD_MS = 60_000;
 export async function runStandaloneNode(layout: StateLayout, options: NodeOptions, deps: NodeDeps): Promise<void> {
   const { clock, log, signal } = deps;
   await mkdir(layout.manifests, { recursive: true, mode: 0o700 });
-  const launchContainerd = async () => await startContainerd({ ...options, directory: layout.runtime, log });
+  const launchContainerd = async () =>
+    await startContainerd({ ...options, directory: layout.runtime, registries: layout.registries, log });
   const podAddress = computePodAddress(options);
   const launchControlPlane = async () => await startControlPlane(layout, { ...options, podAddress, log, signal });
   const [containerd, controlPlane] = await startBoth(

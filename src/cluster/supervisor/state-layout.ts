@@ -44,6 +44,8 @@ export interface StateLayout {
   images: string;
   /** The volumes of the default storage class. They outlive everything else here. */
   localVolumes: string;
+  /** The user's configuration of registries, a directory for each: mirrors, certificates, credentials. */
+  registries: string;
   /** The directory of containerd; see `RuntimeLayout`. */
   runtime: string;
 }
@@ -83,6 +85,7 @@ export function computeStateLayout(directory: string): StateLayout {
     manifests: join(directory, "manifests"),
     images: join(directory, "images"),
     localVolumes: join(directory, "volumes"),
+    registries: join(directory, "registries"),
     runtime: join(directory, "containerd"),
   };
 }

@@ -32,7 +32,12 @@ describe("jobs and sets on a real node", () => {
     };
     await world.api.object("POST", JOBS, { apiVersion: "batch/v1", metadata: { name: "work" }, spec });
     const read = async () => await world.api.object("GET", `${JOBS}/work`);
-    const done = { succeeded: 2, completedIndexes: "0,1", uncountedTerminatedPods: {}, completionTime: expect.any(String) };
+    const done = {
+      succeeded: 2,
+      completedIndexes: "0,1",
+      uncountedTerminatedPods: {},
+      completionTime: expect.any(String),
+    };
     await expect.poll(read).toMatchObject({ status: done });
     await world.api.json("DELETE", `${JOBS}/work`, { propagationPolicy: "Foreground" });
     await expect.poll(async () => await phasesOf("work")).toEqual([]);

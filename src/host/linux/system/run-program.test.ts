@@ -75,18 +75,17 @@ describe("a program that cannot be started", () => {
 describe("a conversation", () => {
   const talk = (script: string) => {
     const lines: string[] = [];
-    const errors: string[] = [];
-    const listeners = { onOutput: (line: string) => lines.push(line), onError: (line: string) => errors.push(line) };
-    return { lines, errors, ...talkToProgram({ path: "sh", args: ["-c", script] }, listeners, systemClock) };
+    const listeners = { onOutput: (line: string) => lines.push(line) };
+    return { lines, ...talkToProgram({ path: "sh", args: ["-c", script] }, listeners, systemClock) };
   };
 
   it("goes on by lines until the program's input ends", async () => {
-    const { lines, errors, say, endInput, ended } = talk("echo ready >&2; cat; echo end");
+    const { lines, say, endInput, ended } = talk("echo ready >&2; cat; echo end");
     say("one\ntwo\n");
     await expect.poll(() => lines).toEqual(["one", "two"]);
     endInput();
     expect(await ended).toEqual({ end: { kind: "ended" }, stderr: "ready" });
-    expect([lines, errors]).toEqual([["one", "two", "end"], ["ready"]]);
+    expect(lines).toEqual(["one", "two", "end"]);
   });
 
   it("cuts a line that never ends", async () => {
