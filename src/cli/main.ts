@@ -7,6 +7,7 @@ import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../cluster/containerd/cni-conf
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
 import { createLog } from "../host/log/create-log.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
+import type { ImagesCommand } from "./images.ts";
 import { limitEnding } from "./kubelet/limit-ending.ts";
 import { addProxy } from "./proxy/proxy-command.ts";
 import type { DnsCommand } from "./serve-dns.ts";
@@ -40,6 +41,7 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
   addDns(program, finish);
   addStatus(program, finish);
   addDoctor(program, finish);
+  addImages(program, finish);
   addService(program, entry, finish);
   program
     .command("kubelet")
@@ -226,6 +228,35 @@ function addService(program: Command, entry: string, finish: Finish): void {
     .command("uninstall")
     .description("stop the service of nodelet and remove it; pods run on")
     .action(async () => await finish((await load()).uninstall()));
+}
+
+function addImages(program: Command, finish: Finish): void {
+  const group = program.command("images").description("list, load and remove the images of the node");
+  const add = <Options>(usage: string, about: string, read: (names: string[], options: Options) => ImagesCommand) => {
+    const command = group.command(usage).description(about);
+    command
+      .addOption(new Option("-o, --output <format>", "for programs").choices(["json"]))
+      .addOption(stateDirectory());
+    const takesNames = usage.includes("<");
+    command.action(async (...received: [string[], unknown]) => {
+      const options = command.opts<Options & { output?: "json"; stateDir: string }>();
+      const run = await (await import("./node-commands.ts")).loadImages();
+      const asked = read(takesNames ? received[0] : [], options);
+      await finish(run(computeStateLayout(options.stateDir), asked, options.output));
+    });
+    return command;
+  };
+  add("ls", "list the images", () => ({ verb: "ls" }));
+  add("load <file...>", "load archives of images: docker's or OCI's, compressed or not", (files) => ({
+    verb: "load",
+    files,
+  }));
+  add<{ force: boolean }>("rm <image...>", "remove images, each with all of its names", (images, { force }) => ({
+    verb: "rm",
+    images,
+    force,
+  })).option("--force", "remove those that containers use, too", false);
+  add("prune", "remove the images that no container uses; those of nodelet itself stay", () => ({ verb: "prune" }));
 }
 
 const absolutePath = (path: string) => resolve(path);

@@ -16,3 +16,5 @@ export const loadDoctor = async () => (await import("./doctor.ts")).doctor;
 export const loadService = async () => await import("./service.ts");
 /** Loads the command `nodelet proxy`. */
 export const loadProxy = async () => (await import("./proxy/run-proxy.ts")).runProxy;
+/** Loads the command `nodelet images`. */
+export const loadImages = async () => (await import("./images.ts")).images;

@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type KubeObject, typed } from "../../src/api/object.ts";
 import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
+import { computePauseImage } from "../../src/cluster/images/build-images.ts";
+import { buildImageArchive } from "../../src/cluster/images/image-archive.ts";
+import { DEMO_IMAGE, PAUSE_IMAGE } from "../../src/cluster/images/image-references.ts";
 import { type ApiClient, createApiClient } from "../contract/api/client.ts";
 import { credentialsOf } from "../contract/api/credentials-of.ts";
 import { claimNetwork, claimPort } from "../machine/claims.ts";
@@ -76,6 +79,29 @@ describe("the storage and the manifests of nodelet up", () => {
     await api.object("DELETE", CLAIM);
     await expect.poll(async () => (await api.list("/api/v1/persistentvolumes")).items.length, SOON).toBe(0);
     expect(await readdir(volumes)).toEqual([]);
+  });
+
+  it("lists, loads, removes and prunes images", async () => {
+    const images = async (...args: string[]) => await runProgram("images", ...args, "--state-dir", state);
+    const name = "localhost/nodelet-e2e/extra:1";
+    const archive = join(directory, "extra.tar");
+    const architecture = process.arch === "arm64" ? "arm64" : "amd64";
+    // Another configuration makes it another image than the one of sandboxes.
+    const extra = { ...computePauseImage(architecture), reference: name, config: { Entrypoint: ["/extra"] } };
+    await writeFile(archive, await buildImageArchive(extra));
+    const broken = join(directory, "broken.tar");
+    await writeFile(broken, "no archive");
+    const loaded = await images("load", broken, archive);
+    expect(loaded).toMatchObject({ code: 1, stderr: expect.stringContaining(`${broken}: it is neither`) });
+    expect(loaded.stdout).toContain(`loaded ${name}`);
+    expect((await images("ls")).stdout).toMatch(/localhost\/nodelet-e2e\/extra:1 +\w+ +[\d.]+k?B +no/);
+    expect(await images("rm", PAUSE_IMAGE)).toMatchObject({ code: 1, stderr: expect.stringContaining("needs it") });
+    expect(await images("rm", name)).toMatchObject({ code: 0, stdout: `removed ${name}\n` });
+    await images("load", archive);
+    const pruned = await images("prune", "-o", "json");
+    expect(JSON.parse(pruned.stdout)).toMatchObject({ removed: [{ names: [name] }], problems: [] });
+    const left: { images: Array<{ names: string[] }> } = JSON.parse((await images("ls", "-o", "json")).stdout);
+    expect(left.images.flatMap(({ names }) => names).sort()).toEqual([DEMO_IMAGE, PAUSE_IMAGE]);
   });
 
   it("runs the pods of a manifest, applies all else in it, and takes both away with the file", async () => {

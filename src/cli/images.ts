@@ -1,0 +1,132 @@
+import { resolve } from "node:path";
+import { messageOf } from "../base/errors.ts";
+import { connectImages } from "../cluster/images/connect-images.ts";
+import { loadArchive } from "../cluster/images/load-archive.ts";
+import { listNodeImages, type NodeImage, pruneNodeImages, removeNodeImage } from "../cluster/images/node-images.ts";
+import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
+import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
+import { ImageStatusRequest } from "../cri/gen/cri-v1.ts";
+import { requireRoot } from "./require-root.ts";
+import { formatTable } from "./text-table.ts";
+
+/** What is asked of the images of a node. */
+export type ImagesCommand =
+  | { readonly verb: "ls" | "prune" }
+  | { readonly verb: "load"; readonly files: readonly string[] }
+  | { readonly verb: "rm"; readonly images: readonly string[]; readonly force: boolean };
+
+type Connection = Awaited<ReturnType<typeof connectImages>>;
+
+/** Where the answers go: lines for people as they come, or one value for programs at the end. */
+interface Printer {
+  line(text: string): void;
+  /** A failure of one of several; the others are still done. */
+  failure(text: string): void;
+}
+
+const SIGNAL = new AbortController().signal;
+const ID_CHARACTERS = 13;
+
+/** Does one command on the images of the node's containerd, which must run. Returns the exit code. */
+export async function images(layout: StateLayout, command: ImagesCommand, output: "json" | undefined): Promise<number> {
+  requireRoot(`images ${command.verb}`);
+  const { binary } = await readRuntimeOptions(layout.directory);
+  const connection = await connectImages(layout.runtime, { binary });
+  const problems: string[] = [];
+  const print: Printer = {
+    line(text) {
+      if (output !== "json") console.log(text);
+    },
+    failure(text) {
+      problems.push(text);
+      if (output !== "json") console.error(`nodelet: ${text}`);
+    },
+  };
+  try {
+    const result = await run(connection, command, print);
+    if (output === "json") console.log(JSON.stringify({ ...result, problems }, undefined, 2));
+    return problems.length === 0 ? 0 : 1;
+  } finally {
+    connection.cri.close();
+  }
+}
+
+async function run(connection: Connection, command: ImagesCommand, print: Printer): Promise<object> {
+  switch (command.verb) {
+    case "ls": {
+      const found = await listNodeImages(connection.cri, SIGNAL);
+      print.line(formatImages(found));
+      return { images: found };
+    }
+    case "load":
+      return { loaded: await loadAll(connection, command.files, print) };
+    case "rm":
+      return { removed: await removeAll(connection, command, print) };
+    case "prune": {
+      const onRemoved = (image: NodeImage) => print.line(`removed ${titleOf(image)}`);
+      const removed = await pruneNodeImages(connection.cri, { onRemoved, signal: SIGNAL });
+      const freedBytes = removed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+      print.line(`${removed.length} images removed, ${formatSize(freedBytes)} freed`);
+      return { removed, freedBytes };
+    }
+  }
+}
+
+async function loadAll(connection: Connection, files: readonly string[], print: Printer): Promise<string[]> {
+  const loaded: string[] = [];
+  const isKnown = async (image: string) => {
+    const request = ImageStatusRequest.fromPartial({ image: { image } });
+    return (await connection.cri.images.imageStatus(request)).image !== undefined;
+  };
+  for (const file of files.map((name) => resolve(name))) {
+    print.line(`loading ${file} …`);
+    try {
+      const names = await loadArchive({ importer: connection.importer, isKnown }, file);
+      for (const name of names) print.line(`loaded ${name}`);
+      loaded.push(...names);
+    } catch (error) {
+      print.failure(messageOf(error));
+    }
+  }
+  return loaded;
+}
+
+async function removeAll(
+  { cri }: Connection,
+  { images: wanted, force }: Extract<ImagesCommand, { verb: "rm" }>,
+  print: Printer,
+): Promise<NodeImage[]> {
+  const removed: NodeImage[] = [];
+  for (const image of wanted) {
+    try {
+      const gone = await removeNodeImage(cri, image, { isForced: force, signal: SIGNAL });
+      print.line(`removed ${titleOf(gone)}`);
+      removed.push(gone);
+    } catch (error) {
+      print.failure(messageOf(error));
+    }
+  }
+  return removed;
+}
+
+function titleOf({ names, digests, id }: NodeImage): string {
+  return names.length > 0 ? names.join(", ") : (digests[0] ?? id);
+}
+
+function formatImages(found: readonly NodeImage[]): string {
+  if (found.length === 0) return "No images.";
+  const rows = found.flatMap((image) => {
+    const names = image.names.length > 0 ? image.names : [image.digests[0] ?? "<none>"];
+    const id = image.id.replace(/^sha256:/, "").slice(0, ID_CHARACTERS);
+    const use = image.inUse ? "yes" : image.isKept ? "kept" : "no";
+    return names.map((name) => [name, id, formatSize(image.sizeBytes), use]);
+  });
+  return formatTable(["IMAGE", "ID", "SIZE", "IN USE"], rows);
+}
+
+/** In steps of a thousand, as other tools tell the sizes of images. */
+function formatSize(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)}${units[power]}`;
+}
