@@ -1,5 +1,5 @@
 import { isApiError } from "../../api/api-error.ts";
-import { isAbort } from "../../base/abort.ts";
+import { childController, isAbort } from "../../base/abort.ts";
 import { computeBackOff } from "../../base/back-off.ts";
 import { createChangeFlag } from "../../base/change-flag.ts";
 import { SECOND } from "../../base/clock.ts";
@@ -79,12 +79,15 @@ export function createManifests(deps: ManifestsDeps, options: ManifestsOptions):
   };
   return {
     async run(signal) {
-      const watched = watch(deps, options.path, { onChange: changed.raise, signal });
+      const { controller, release } = childController(signal);
+      const watched = watch(deps, options.path, { onChange: changed.raise, signal: controller.signal });
       try {
         await loop(signal);
       } catch (error) {
         if (!isAbort(error) && !signal.aborted) throw error;
       } finally {
+        release();
+        controller.abort();
         await watched;
         await events.settled();
       }
