@@ -8,6 +8,7 @@ import { isGrpcError } from "../../src/grpc/port.ts";
 import { type GrpcServer, serveGrpc } from "../../src/grpc/serve.ts";
 import { createService } from "../../src/grpc/service.ts";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
+import { PodResourcesListerDefinition } from "../../src/pod-resources/gen/pod-resources-v1.ts";
 import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
 import { containerOf, isRunning, shellPod } from "./pods.ts";
 
@@ -58,6 +59,11 @@ describe("a device plugin", () => {
       { name: RESOURCE, resources: [{ resourceID: "a", health: "Healthy" }] },
     ]);
 
+    const { podResources } = await podResourcesOf(node);
+    expect(podResources).toMatchObject([
+      { containers: [{ name: "main", devices: [{ resourceName: RESOURCE, deviceIds: ["a"] }] }] },
+    ]);
+
     await node.kill();
     await server?.close();
     await node.start();
@@ -81,6 +87,16 @@ describe("a device plugin", () => {
     ]);
   });
 });
+
+async function podResourcesOf({ directory }: NodeUnderTest) {
+  const endpoint = parseEndpoint(`unix://${directory}/kubelet/pod-resources/kubelet.sock`);
+  const channel = openChannel({ endpoint, requestTimeoutMs: 60_000 });
+  try {
+    return await createService(PodResourcesListerDefinition, channel).list({});
+  } finally {
+    channel.close();
+  }
+}
 
 /** Calls the node agent as soon as its socket is there; rejects with its refusal. */
 async function register(directory: string, { version }: { version: string }): Promise<void> {

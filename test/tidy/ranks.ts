@@ -36,6 +36,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/kube", rank: 2, touchesWorld: true },
   { path: "src/pki", rank: 2, touchesWorld: true },
   { path: "src/plugin-registration", rank: 2, touchesWorld: true },
+  { path: "src/pod-resources", rank: 2 },
 
   // The cluster's names: a server of its own, beside the node and the control plane.
   { path: "src/dns", rank: 3 },
@@ -46,10 +47,12 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/resources/capacity", rank: 3 },
   { path: "src/node/resources/checkpoints", rank: 3 },
   { path: "src/node/resources/file-access", rank: 3 },
+  { path: "src/node/resources/local-sockets", rank: 3 },
   { path: "src/node/resources/sizes", rank: 3 },
   { path: "src/node/resources/cgroups", rank: 3.1 },
   { path: "src/node/resources/devices", rank: 3.1 },
   { path: "src/node/resources/allocation", rank: 3.2 },
+  { path: "src/node/resources/pod-resources", rank: 3.2 },
   { path: "src/node/cluster/certificates", rank: 3 },
   { path: "src/node/cluster/events", rank: 3 },
   { path: "src/node/cluster/node-status", rank: 3.1 },

@@ -7,7 +7,7 @@ import type { DevicePlugin } from "../../device-plugin/port.ts";
 import type { Host } from "../../host/port.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import type { PluginRegistration } from "../../plugin-registration/port.ts";
-import type { ServeSocket } from "../resources/devices/registration-socket.ts";
+import type { ServeSocket } from "../resources/local-sockets/keep-served.ts";
 
 /** The doors that the node agent goes through; everything else it makes itself. */
 export interface NodeAgentPorts {

@@ -16,6 +16,7 @@ import { composeImageCollection } from "./image-collection.ts";
 import { composeLoop } from "./loop.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { composePlugins } from "./plugins.ts";
+import { composePodResources } from "./pod-resources.ts";
 import { composeProbes } from "./probes.ts";
 import { composeReadings } from "./readings.ts";
 import { composeReporting } from "./reporting.ts";
@@ -82,6 +83,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     ...sources.parts,
     ...devices.parts,
     composePlugins(foundation, { cluster, devices }),
+    composePodResources(foundation, { devices, workers }),
     ...readings.parts,
     ...runtime.parts,
     ...runtime.cgroups.parts(reporting),

@@ -12,7 +12,7 @@ const OF_THE_LIBRARY = "about the library that counts, and not about what it cou
 const NO_TOPOLOGY = "processors, memory and topology are not managed: containers share what there is";
 const NO_RESIZE = "pods are not resized in place";
 const NO_DRA = "there is no dynamic resource allocation";
-const NO_PODS_API = "there is no API of pods and their resources";
+const NO_PODS_API = "there is no API that watches pods at the node";
 const NO_QUEUES = "of client-go's queues and caches, of which there are none here";
 const NO_RECONSTRUCTION = "volumes are not reconstructed after a start: what is on the disk is what there is";
 const NO_SELINUX_CHECKS = "SELinux contexts of volumes are not compared between pods";
@@ -75,7 +75,7 @@ export const UNSERVED: readonly UnservedSeries[] = [
   },
   {
     page: "/metrics",
-    names: ["kubelet_pod_resources_endpoint_*", "kubelet_pod_watch_events_dropped_total"],
+    names: ["kubelet_pod_watch_events_dropped_total"],
     reason: NO_PODS_API,
   },
   {

@@ -8,6 +8,7 @@ import type { Tasks } from "../../../base/tasks.ts";
 import { serveDeviceRegistration } from "../../../device-plugin/connect.ts";
 import type { DevicePlugin } from "../../../device-plugin/port.ts";
 import type { Files } from "../../../host/port.ts";
+import { keepSocketServed, type ServeSocket } from "../local-sockets/keep-served.ts";
 import { createDeviceCheckpointFile } from "./checkpoint-file.ts";
 import { type ContainerDevices, createContainerDevices } from "./container-devices.ts";
 import { createDeviceAssignments, type DeviceAssignments } from "./device-assignments.ts";
@@ -15,7 +16,7 @@ import { computeDeviceHealth } from "./device-health.ts";
 import { createDeviceInventory, type DeviceInventory } from "./device-inventory.ts";
 import { createDevicePlugins, type DevicePlugins } from "./device-plugins.ts";
 import { declareDeviceMetrics } from "./metrics.ts";
-import { type ServeSocket, serveRegistrationSocket } from "./registration-socket.ts";
+import { removeOldSockets } from "./remove-old-sockets.ts";
 
 /** The devices of this node, which plugins bring, and which containers have them. */
 export interface NodeDevices {
@@ -80,8 +81,10 @@ export async function createNodeDevices(
     directory,
   );
   const services = [serveDeviceRegistration(plugins.register)];
+  const prepare = async () => await removeOldSockets(files, directory);
+  const socket = { directory, services, purpose: "Device plugins cannot register", prepare };
   const registration = async (signal: AbortSignal) =>
-    await serveRegistrationSocket({ clock, files, log, serve }, { directory, services }, signal);
+    await keepSocketServed({ clock, files, log, serve }, socket, signal);
   const { measureAllocate } = metrics;
   return {
     inventory,

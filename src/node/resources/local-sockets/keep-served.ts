@@ -11,11 +11,21 @@ export type ServeSocket = (options: {
   readonly services: readonly ServedService[];
 }) => Promise<{ close(): Promise<void> }>;
 
-interface RegistrationSocketDeps {
+export interface LocalSocketDeps {
   readonly clock: Clock;
-  readonly files: Pick<Files, "list" | "makeDirectory" | "remove">;
+  readonly files: Pick<Files, "makeDirectory">;
   readonly log: Log;
   readonly serve: ServeSocket;
+}
+
+interface LocalSocket {
+  /** It is made where it is absent. */
+  readonly directory: string;
+  readonly services: readonly ServedService[];
+  /** What cannot be done without the socket, for the log. */
+  readonly purpose: string;
+  /** What is done in the directory before. */
+  prepare?(): Promise<void>;
 }
 
 const SOCKET = "kubelet.sock";
@@ -23,17 +33,12 @@ const DIRECTORY_MODE = 0o750;
 const RETRY_MS = 10 * SECOND;
 
 /**
- * Serves the socket to which device plugins come, until the signal fires. The sockets of plugins go first, as upstream
- * (`CleanupPluginDirectory`): a plugin that lives sees that the node agent's socket is new, and registers again. A socket
- * that cannot be served is tried again, because an older agent may still have it.
+ * Serves `kubelet.sock` in a directory until the signal fires. A socket that cannot be served is tried again, because an
+ * older agent may still have it: the node runs its pods without it.
  */
-export async function serveRegistrationSocket(
-  deps: RegistrationSocketDeps,
-  { directory, services }: { readonly directory: string; readonly services: readonly ServedService[] },
-  signal: AbortSignal,
-): Promise<void> {
+export async function keepSocketServed(deps: LocalSocketDeps, socket: LocalSocket, signal: AbortSignal): Promise<void> {
   for (;;) {
-    const server = await open(deps, directory, services);
+    const server = await open(deps, socket);
     if (server !== undefined) {
       try {
         return await aborted(signal);
@@ -45,21 +50,14 @@ export async function serveRegistrationSocket(
   }
 }
 
-async function open(
-  { files, log, serve }: RegistrationSocketDeps,
-  directory: string,
-  services: readonly ServedService[],
-) {
+async function open({ files, log, serve }: LocalSocketDeps, { directory, services, purpose, prepare }: LocalSocket) {
   const path = `${directory}/${SOCKET}`;
   try {
     await files.makeDirectory(directory, DIRECTORY_MODE);
-    const entries = await files.list(directory);
-    for (const { name, type } of entries) {
-      if (type === "socket" && name !== SOCKET) await files.remove(`${directory}/${name}`);
-    }
+    await prepare?.();
     return await serve({ path, services });
   } catch (error) {
-    log.error("Device plugins cannot register, will retry", { socket: path, error: messageOf(error) });
+    log.error(`${purpose}: the socket cannot be served, will retry`, { socket: path, error: messageOf(error) });
     return undefined;
   }
 }

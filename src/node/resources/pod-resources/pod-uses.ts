@@ -1,0 +1,58 @@
+import type { Container, Pod } from "../../../api/gen/types.ts";
+import { isRestartableInitContainer, podReference } from "../../../api/pods.ts";
+import type { ContainerResourceUse, DeviceUse, PodResourcesSource, PodUse } from "../../../pod-resources/port.ts";
+import { type DeviceAssignments, NO_NUMA_NODE } from "../devices/device-assignments.ts";
+import type { DeviceInventory } from "../devices/device-inventory.ts";
+
+interface PodUsesDeps {
+  /** The pods that have not ended. */
+  activePods(): readonly Pod[];
+  readonly inventory: Pick<DeviceInventory, "names" | "get">;
+  readonly assignments: Pick<DeviceAssignments, "ofContainer">;
+}
+
+/** Tells what pods have of this node, as upstream's podresources does. */
+export function createPodUses({ activePods, inventory, assignments }: PodUsesDeps): PodResourcesSource {
+  const useOfContainer = (podUid: string, container: Container, isSidecar: boolean): ContainerResourceUse => ({
+    name: container.name,
+    isSidecar,
+    devices: [...assignments.ofContainer(podUid, container.name)].flatMap(([resource, { idsByNumaNode }]) =>
+      [...idsByNumaNode].flatMap(([node, ids]) =>
+        ids.map((id) => ({ resource, id, numaNode: node === NO_NUMA_NODE ? undefined : node })),
+      ),
+    ),
+  });
+  const useOfPod = (pod: Pod): PodUse => {
+    const { uid, name, namespace } = podReference(pod);
+    const { initContainers = [], containers = [] } = pod.spec ?? {};
+    const sidecars = initContainers.filter(isRestartableInitContainer);
+    return {
+      name,
+      namespace,
+      containers: [
+        ...sidecars.map((container) => useOfContainer(uid, container, true)),
+        ...containers.map((container) => useOfContainer(uid, container, false)),
+      ],
+    };
+  };
+  return {
+    list: () => activePods().map(useOfPod),
+    get(namespace, name) {
+      const found = activePods().find((pod) => {
+        const reference = podReference(pod);
+        return reference.name === name && reference.namespace === namespace;
+      });
+      return found && useOfPod(found);
+    },
+    allocatableDevices: () => inventory.names().flatMap((resource) => listHealthy(inventory, resource)),
+  };
+}
+
+function listHealthy(inventory: Pick<DeviceInventory, "get">, resource: string): DeviceUse[] {
+  const { healthy, devices } = inventory.get(resource) ?? { healthy: new Set(), devices: new Map() };
+  return [...devices.values()].flatMap(({ id, numaNodes }) => {
+    if (!healthy.has(id)) return [];
+    if (numaNodes.length === 0) return [{ resource, id, numaNode: undefined }];
+    return numaNodes.map((numaNode: number) => ({ resource, id, numaNode }));
+  });
+}

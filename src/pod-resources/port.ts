@@ -1,0 +1,36 @@
+/** What is told of the resources of pods to whoever asks at the node agent's socket. */
+export interface PodResourcesSource {
+  /** The pods that have not ended. */
+  list(): readonly PodUse[];
+  /** Undefined: there is no such pod here. */
+  get(namespace: string, name: string): PodUse | undefined;
+  /** All devices that may be given to containers, whether some container has them or not. */
+  allocatableDevices(): readonly DeviceUse[];
+}
+
+/** What the containers of one pod have. */
+export interface PodUse {
+  readonly name: string;
+  readonly namespace: string;
+  readonly containers: readonly ContainerResourceUse[];
+}
+
+/** What one container has. Init containers that are no sidecars have ended, and are not told of. */
+export interface ContainerResourceUse {
+  readonly name: string;
+  readonly isSidecar: boolean;
+  readonly devices: readonly DeviceUse[];
+}
+
+/** One device, once for each NUMA node that it is close to. */
+export interface DeviceUse {
+  readonly resource: string;
+  readonly id: string;
+  /** Undefined where the device is close to none. */
+  readonly numaNode: number | undefined;
+}
+
+/** The methods of the service, as its metrics tell them apart. */
+export type PodResourcesMethod = "list" | "get" | "get_allocatable";
+/** The versions of the service. */
+export type PodResourcesVersion = "v1" | "v1alpha1";
