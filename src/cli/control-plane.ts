@@ -1,10 +1,11 @@
 import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
 import { createLog } from "../host/log/create-log.ts";
 import { watchProcess } from "./kubelet/watch-process.ts";
+import { type NodeMonitorFlags, readNodeMonitorFlags } from "./node-monitor-flags.ts";
 import { readVersion } from "./version.ts";
 
 /** The options as commander reads them. */
-export interface ControlPlaneCommand {
+export interface ControlPlaneCommand extends NodeMonitorFlags {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
@@ -46,6 +47,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       scheduler: options.scheduler,
       controllers: options.controllers,
       clusterDns,
+      nodeMonitor: readNodeMonitorFlags(options),
       directory: layout.controlPlane,
       kubeconfig: layout.kubeconfig,
       dns:

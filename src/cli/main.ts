@@ -9,6 +9,7 @@ import { createLog } from "../host/log/create-log.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
 import type { ImagesCommand } from "./images.ts";
 import { limitEnding } from "./kubelet/limit-ending.ts";
+import { addNodeMonitorFlags } from "./node-monitor-flags.ts";
 import { addProxy } from "./proxy/proxy-command.ts";
 import type { DnsCommand } from "./serve-dns.ts";
 import { computeStateDirectory } from "./state-directory.ts";
@@ -156,6 +157,7 @@ function addControlPlane(program: Command, finish: Finish): void {
     .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
     .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
     .addOption(stateDirectory(computeStateDirectory(process.geteuid?.() ?? 0, process.env)));
+  addNodeMonitorFlags(command);
   command.action(async () => await finish(controlPlane(command.opts<ControlPlaneCommand>())));
 }
 

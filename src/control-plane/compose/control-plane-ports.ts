@@ -13,6 +13,7 @@ import type { ApiEndpoint } from "../bootstrap/first-objects.ts";
 import type { ReadCertificateRequest } from "../controllers/certificate-requests.ts";
 import type { SigningOrder } from "../controllers/certificate-signer.ts";
 import type { ManifestFiles, ManifestsOptions } from "../manifests/manifests.ts";
+import type { NodeMonitorSettings } from "../node-lifecycle/monitor-settings.ts";
 import type { LocalDirectories } from "../ports/local-directories.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 
@@ -96,4 +97,6 @@ export interface ControllerOptions {
   clusterCidr?: string | undefined;
   /** The prefix length of each node's part. Default 24. */
   nodeMaskSize?: number | undefined;
+  /** How nodes are watched over. Default: as by kube-controller-manager's own defaults. */
+  nodeMonitor?: Partial<NodeMonitorSettings> | undefined;
 }

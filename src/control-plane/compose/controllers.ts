@@ -19,6 +19,7 @@ import { createNodeLoadBalancer } from "../controllers/traffic/load-balancer.ts"
 import { createEndpointSliceMirroring } from "../controllers/traffic/mirroring-controller.ts";
 import { createEndpointSliceController } from "../controllers/traffic/slice-controller.ts";
 import { createManifests } from "../manifests/manifests.ts";
+import { NODE_MONITOR_DEFAULTS } from "../node-lifecycle/monitor-settings.ts";
 import { createNodeMonitor } from "../node-lifecycle/node-monitor.ts";
 import { createPodGarbageCollector } from "../node-lifecycle/pod-garbage-collector.ts";
 import { createPodRangeAllocator } from "../node-lifecycle/pod-ranges.ts";
@@ -131,12 +132,12 @@ function composeWorkloadControllers(parts: ControllerParts): readonly Controller
 /** The controllers of nodes and of the pods and volumes on them. */
 function composeNodeControllers(
   parts: ControllerParts,
-  { clusterCidr, nodeMaskSize }: ControllerOptions,
+  { clusterCidr, nodeMaskSize, nodeMonitor }: ControllerOptions,
 ): readonly Controller[] {
   return [
     ...(clusterCidr === undefined ? [] : [createPodRangeAllocator(parts, { clusterCidr, nodeMaskSize })]),
     createNodeLoadBalancer(parts),
-    createNodeMonitor(parts),
+    createNodeMonitor(parts, { ...NODE_MONITOR_DEFAULTS, ...nodeMonitor }),
     createTaintEviction(parts),
     createPodGarbageCollector(parts),
     createAttachDetach(parts),

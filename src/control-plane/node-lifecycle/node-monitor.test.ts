@@ -4,15 +4,16 @@ import type { Node, Pod } from "../../api/gen/types.ts";
 import { typed, untyped } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
 import { createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
+import { NODE_MONITOR_DEFAULTS, type NodeMonitorSettings } from "./monitor-settings.ts";
 import { createNodeMonitor } from "./node-monitor.ts";
 
 const LEASES = "leases.coordination.k8s.io";
 const SILENT_TAINTS = ["unreachable:NoSchedule", "unreachable:NoExecute"];
 
-function setUp() {
+function setUp(settings?: Partial<NodeMonitorSettings>) {
   const bench = createControllerBench();
   const { writer, reader, clock, create } = bench;
-  const stop = bench.start(createNodeMonitor(bench.deps));
+  const stop = bench.start(createNodeMonitor(bench.deps, { ...NODE_MONITOR_DEFAULTS, ...settings }));
   const nodeOf = (name: string): Node => {
     const found = reader.get({ resource: "nodes", namespace: "", name });
     if (found === undefined) throw new Error(`there is no node ${name}`);
@@ -239,4 +240,41 @@ test("nodes are registered and removed, and their labels have both names", async
     "RegisteredNode Node n1 event: Registered Node n1 in Controller",
     "RemovingNode Node n1 event: Removing Node n1 from Controller",
   ]);
+});
+
+describe("by their flags", () => {
+  test("a node that never reported, and one that did, have their own times", async () => {
+    const { create, register, clock, readiness, nodeOf } = setUp({ graceMs: 20_000, startupGraceMs: 90_000 });
+    await register("silent");
+    await create("nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "new", uid: "new" }, spec: {} });
+    await clock.advance(20_000);
+    expect(readiness("silent")?.status).toBe("Unknown");
+    await clock.advance(60_000);
+    expect(nodeOf("new").status?.conditions).toBeUndefined();
+    await clock.advance(10_000);
+    expect(readiness("new")?.reason).toBe("NodeStatusNeverUpdated");
+  });
+
+  test("of 200 nodes in three zones each zone loses as many as its state and its size allow", async () => {
+    const { register, passWith, taints } = setUp();
+    const sizes: Readonly<Record<string, [size: number, silent: number]>> = {
+      // Large and partially disrupted: one in 100 s. Small and partially disrupted: none. Healthy: one in 10 s.
+      large: [100, 60],
+      small: [50, 30],
+      healthy: [50, 10],
+    };
+    const zones = Object.entries(sizes).map(([zone, [size, silent]]) => {
+      const names = Array.from({ length: size }, (_, index) => `${zone}-${index}`);
+      return { zone, names, silent: names.slice(0, silent) };
+    });
+    for (const { zone, names } of zones) {
+      for (const name of names) await register(name, { labels: { "topology.kubernetes.io/zone": zone } });
+    }
+    const alive = zones.flatMap(({ names, silent }) => names.slice(silent.length));
+    // The grace period, the time to settle, and 240 seconds of evictions.
+    await passWith(300, ...alive);
+    const givenUp = zones.map(({ names }) => names.filter((name) => taints(name).includes("unreachable:NoExecute")));
+    expect(givenUp.map(({ length }) => length)).toEqual([3, 0, 10]);
+    expect(alive.flatMap(taints)).toEqual([]);
+  });
 });

@@ -1,6 +1,6 @@
 import type { Node } from "../../api/gen/types.ts";
 import { typed, untyped } from "../../api/object.ts";
-import { formatTime, MINUTE, SECOND } from "../../base/clock.ts";
+import { formatTime, SECOND } from "../../base/clock.ts";
 import {
   type Controller,
   type ControllerDeps,
@@ -14,31 +14,20 @@ import { createEventRecorder, type EventRecorder } from "../control-loop/record-
 import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { createHeartbeats, type Heartbeats } from "./heartbeats.ts";
+import { NODE_MONITOR_DEFAULTS, type NodeMonitorSettings } from "./monitor-settings.ts";
 import { readinessOf, withUnknownConditions } from "./node-conditions.ts";
 import { withReconciledLabels } from "./node-labels.ts";
 import { computeNodeTaints, type EvictionState, isGivenUp } from "./node-taints.ts";
-import { computeZoneStates, isAllDisrupted, type ZoneMember, zoneMemberOf } from "./zones.ts";
+import { computeZones, evictionRateOf, isAllDisrupted, type ZoneMember, zoneMemberOf } from "./zones.ts";
 
-/**
- * A node that is silent for longer than this is taken for unhealthy (`--node-monitor-grace-period`, and
- * `--node-startup-grace-period` for a new node).
- */
-const GRACE_MS = 50 * SECOND;
-const STARTUP_GRACE_MS = MINUTE;
 /** When the end of a grace period is noticed this much too late, it was this process that did not listen. */
 const STALL_MS = 5 * SECOND;
-/** The time between two evictions of nodes in a zone (`--node-eviction-rate` of 0.1 a second). */
-const EVICTION_SPACING_MS = 10 * SECOND;
-/**
- * When all nodes fail, they fail one after the other. Within this time it is not known whether all of them are affected
- * (`--node-monitor-period`).
- */
-const SETTLE_MS = 5 * SECOND;
 const COMPONENT = "node-controller";
 const LEASES = "leases.coordination.k8s.io";
 const LEASE_NAMESPACE = "kube-node-lease";
 
 interface Monitor extends ControllerDeps {
+  settings: NodeMonitorSettings;
   heartbeats: Heartbeats;
   pods: ObjectIndex;
   events: EventRecorder;
@@ -55,11 +44,15 @@ interface Monitor extends ControllerDeps {
  * its pods. Conditions become taints, which keep new pods off the node and have its pods evicted in the end. While no
  * node is ready, no pod is evicted.
  */
-export function createNodeMonitor(deps: ControllerDeps): Controller {
+export function createNodeMonitor(
+  deps: ControllerDeps,
+  settings: NodeMonitorSettings = NODE_MONITOR_DEFAULTS,
+): Controller {
   const { feed, clock } = deps;
   const events = createEventRecorder(deps, COMPONENT);
   const monitor: Monitor = {
     ...deps,
+    settings,
     events,
     heartbeats: createHeartbeats(clock),
     pods: createPodsByNode(),
@@ -95,10 +88,10 @@ export function createNodeMonitor(deps: ControllerDeps): Controller {
 
 /** Returns the names of the nodes about which a decision is due now. */
 function followNode(monitor: Monitor, { type, object }: ResourceEvent): string[] {
-  const { members, heartbeats, events, givenUpAt, unreadySince, clock } = monitor;
+  const { members, heartbeats, events, givenUpAt, unreadySince, clock, settings } = monitor;
   const { name = "" } = object.metadata;
   const before = members.get(name);
-  const wasAllDisrupted = isAllDisrupted(computeZoneStates(members.values()));
+  const wasAllDisrupted = isAllDisrupted(computeZones(members.values(), settings));
   const tell = (reason: string, what: string) => {
     const message = `Node ${name} event: ${what} Node ${name} ${reason === "RegisteredNode" ? "in" : "from"} Controller`;
     events.record({ about: object, type: "Normal", reason, message });
@@ -115,16 +108,16 @@ function followNode(monitor: Monitor, { type, object }: ResourceEvent): string[]
   }
   if (members.get(name)?.isReady ?? true) unreadySince.delete(name);
   else unreadySince.set(name, unreadySince.get(name) ?? clock.monotonic());
-  const states = computeZoneStates(members.values());
-  for (const zone of givenUpAt.keys()) if (!states.has(zone)) givenUpAt.delete(zone);
+  const zones = computeZones(members.values(), settings);
+  for (const zone of givenUpAt.keys()) if (!zones.has(zone)) givenUpAt.delete(zone);
   // Now that one node answers, the other nodes get a full grace period again.
-  if (wasAllDisrupted && !isAllDisrupted(states)) heartbeats.restart();
+  if (wasAllDisrupted && !isAllDisrupted(zones)) heartbeats.restart();
   const isOther = JSON.stringify(before) !== JSON.stringify(members.get(name));
   return isOther ? [...members.keys()] : [name];
 }
 
 async function reconcile(monitor: Monitor, name: string): Promise<number | undefined> {
-  const { reader, heartbeats } = monitor;
+  const { reader, heartbeats, settings } = monitor;
   const found = reader.get({ resource: "nodes", namespace: "", name });
   if (found === undefined) return undefined;
   const node = await markSilent(monitor, typed("Node", found));
@@ -134,16 +127,20 @@ async function reconcile(monitor: Monitor, name: string): Promise<number | undef
     await markPodsNotReady(monitor, name);
     return retryMs;
   }
-  return Math.min(retryMs ?? Number.POSITIVE_INFINITY, Math.max(0, heartbeats.remainingMs(name, graceOf(node))));
+  return Math.min(
+    retryMs ?? Number.POSITIVE_INFINITY,
+    Math.max(0, heartbeats.remainingMs(name, graceOf(node, settings))),
+  );
 }
 
-const graceOf = (node: Node) => (readinessOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS);
+const graceOf = (node: Node, { graceMs, startupGraceMs }: NodeMonitorSettings) =>
+  readinessOf(node) === undefined ? startupGraceMs : graceMs;
 
 /** Returns the node as it is afterwards; undefined when it went away. */
 async function markSilent(monitor: Monitor, node: Node): Promise<Node | undefined> {
-  const { writer, heartbeats, clock, events, log } = monitor;
+  const { writer, heartbeats, clock, events, log, settings } = monitor;
   const { name = "" } = node.metadata ?? {};
-  const remainingMs = heartbeats.remainingMs(name, graceOf(node));
+  const remainingMs = heartbeats.remainingMs(name, graceOf(node, settings));
   if (remainingMs > 0) return node;
   const unknown = withUnknownConditions(node, formatTime(clock.now()));
   if (unknown === undefined) return node;
@@ -168,12 +165,12 @@ async function markSilent(monitor: Monitor, node: Node): Promise<Node | undefine
 
 /** Returns after how long to look again when a node is to be given up and its turn has not come. */
 async function updateTaints(monitor: Monitor, node: Node): Promise<number | undefined> {
-  const { writer, clock, givenUpAt, unreadySince, log } = monitor;
+  const { writer, clock, givenUpAt, unreadySince, log, settings } = monitor;
   const { name = "" } = node.metadata ?? {};
   const { zone } = zoneMemberOf(node);
-  const eviction = evictionStateOf(monitor, zone);
-  const turnAt = (givenUpAt.get(zone) ?? Number.NEGATIVE_INFINITY) + EVICTION_SPACING_MS;
-  const settledAt = (unreadySince.get(name) ?? clock.monotonic()) + SETTLE_MS;
+  const { eviction, spacingMs } = evictionOf(monitor, zone);
+  const turnAt = (givenUpAt.get(zone) ?? Number.NEGATIVE_INFINITY) + spacingMs;
+  const settledAt = (unreadySince.get(name) ?? clock.monotonic()) + settings.periodMs;
   const waitMs = Math.max(turnAt, settledAt) - clock.monotonic();
   const isTurn = waitMs <= 0;
   const now = formatTime(clock.now());
@@ -193,10 +190,13 @@ async function updateTaints(monitor: Monitor, node: Node): Promise<number | unde
   return isWaiting ? waitMs : undefined;
 }
 
-function evictionStateOf({ members }: Monitor, zone: string): EvictionState {
-  const states = computeZoneStates(members.values());
-  if (isAllDisrupted(states)) return "withdrawn";
-  return states.get(zone) === "PartialDisruption" ? "held" : "allowed";
+/** Whether nodes of the zone may be given up now, and the time between two of them. */
+function evictionOf({ members, settings }: Monitor, name: string): { eviction: EvictionState; spacingMs: number } {
+  const zones = computeZones(members.values(), settings);
+  if (isAllDisrupted(zones)) return { eviction: "withdrawn", spacingMs: 0 };
+  const zone = zones.get(name);
+  const rate = zone === undefined ? settings.evictionRate : evictionRateOf(zone, settings);
+  return rate > 0 ? { eviction: "allowed", spacingMs: SECOND / rate } : { eviction: "held", spacingMs: 0 };
 }
 
 /** Marks the node's pods as not ready, so that services do not count on them: no agent reports their state any more. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { computeZoneStates, isAllDisrupted, zoneMemberOf } from "./zones.ts";
+import { NODE_MONITOR_DEFAULTS } from "./monitor-settings.ts";
+import { computeZones, evictionRateOf, isAllDisrupted, zoneMemberOf } from "./zones.ts";
 
 /**
  * Nodes written as `a+ a- b~`: a ready node of zone a, one that is not ready, and one of zone b that does not count.
@@ -30,8 +31,25 @@ describe("zones", () => {
     ["a+ b~", ["/a Normal"], false],
     ["a~", [], false],
   ])("of %j", (text, expected, isAll) => {
-    const states = computeZoneStates(membersOf(text));
-    expect([...states].map(([zone, state]) => `${zone} ${state}`)).toEqual(expected);
-    expect(isAllDisrupted(states)).toBe(isAll);
+    const zones = computeZones(membersOf(text), NODE_MONITOR_DEFAULTS);
+    expect([...zones].map(([zone, { state }]) => `${zone} ${state}`)).toEqual(expected);
+    expect(isAllDisrupted(zones)).toBe(isAll);
+  });
+
+  test.each([
+    [0.5, "PartialDisruption"],
+    [0.55, "Normal"],
+  ])("of which half are not ready, with a threshold of %s: %s", (unhealthyShare, expected) => {
+    const zones = computeZones(membersOf("a+ a+ a+ a- a- a-"), { unhealthyShare });
+    expect(zones.get("/a")).toEqual({ state: expected, size: 6 });
+  });
+
+  test.each([
+    ["Normal", 200, 0.1],
+    ["FullDisruption", 200, 0.1],
+    ["PartialDisruption", 51, 0.01],
+    ["PartialDisruption", 50, 0],
+  ] as const)("in %s with %s nodes lose %s a second", (state, size, rate) => {
+    expect(evictionRateOf({ state, size }, NODE_MONITOR_DEFAULTS)).toBe(rate);
   });
 });

@@ -1,5 +1,6 @@
 import type { Node } from "../../api/gen/types.ts";
 import { NODE_LABELS } from "../../api/node-names.ts";
+import type { NodeMonitorSettings } from "./monitor-settings.ts";
 import { readinessOf } from "./node-conditions.ts";
 
 /** The part of a node on which the state of its zone depends. */
@@ -10,11 +11,13 @@ export interface ZoneMember {
   readonly isExcluded: boolean;
 }
 
-type ZoneState = "Normal" | "PartialDisruption" | "FullDisruption";
+/** A zone: how it is, and how many nodes it has that count. */
+interface Zone {
+  readonly state: "Normal" | "PartialDisruption" | "FullDisruption";
+  readonly size: number;
+}
 
 const EXCLUSION_LABEL = "node.kubernetes.io/exclude-disruption";
-/** The share of nodes that are not ready from which a zone is partially disrupted (`--unhealthy-zone-threshold`). */
-const UNHEALTHY_SHARE = 0.55;
 /** A zone is partially disrupted only when at least this many of its nodes are not ready, however small it is. */
 const MIN_UNHEALTHY = 3;
 
@@ -30,8 +33,11 @@ export function zoneMemberOf(node: Node): ZoneMember {
   };
 }
 
-/** The state of each zone (`ComputeZoneState`). */
-export function computeZoneStates(members: Iterable<ZoneMember>): ReadonlyMap<string, ZoneState> {
+/** The zones; from `unhealthyShare` of its nodes on, one is partially disrupted (`ComputeZoneState`). */
+export function computeZones(
+  members: Iterable<ZoneMember>,
+  { unhealthyShare }: Pick<NodeMonitorSettings, "unhealthyShare">,
+): ReadonlyMap<string, Zone> {
   const counts = new Map<string, { ready: number; unready: number }>();
   for (const { zone, isReady, isExcluded } of members) {
     if (isExcluded) continue;
@@ -40,16 +46,26 @@ export function computeZoneStates(members: Iterable<ZoneMember>): ReadonlyMap<st
     if (isReady) count.ready += 1;
     else count.unready += 1;
   }
-  return new Map([...counts].map(([zone, { ready, unready }]) => [zone, stateOf(ready, unready)]));
+  const stateOf = (ready: number, unready: number) => {
+    if (ready === 0 && unready > 0) return "FullDisruption";
+    const isUnhealthy = unready >= MIN_UNHEALTHY && unready / (ready + unready) >= unhealthyShare;
+    return isUnhealthy ? "PartialDisruption" : "Normal";
+  };
+  return new Map(
+    [...counts].map(([zone, { ready, unready }]) => [zone, { state: stateOf(ready, unready), size: ready + unready }]),
+  );
 }
 
-function stateOf(ready: number, unready: number): ZoneState {
-  if (ready === 0 && unready > 0) return "FullDisruption";
-  const isUnhealthy = unready >= MIN_UNHEALTHY && unready / (ready + unready) >= UNHEALTHY_SHARE;
-  return isUnhealthy ? "PartialDisruption" : "Normal";
+/**
+ * How many nodes of the zone may be given up a second. A partially disrupted zone is evicted slowly where it is large, and
+ * not at all where it is small, because there it is more likely that the network fails (`ReducedQPSFunc`).
+ */
+export function evictionRateOf({ state, size }: Zone, settings: NodeMonitorSettings): number {
+  if (state !== "PartialDisruption") return settings.evictionRate;
+  return size > settings.largeClusterSize ? settings.secondaryEvictionRate : 0;
 }
 
 /** True when no zone has a ready node. It is more likely then that the network, or this process, fails. */
-export function isAllDisrupted(states: ReadonlyMap<string, ZoneState>): boolean {
-  return states.size > 0 && [...states.values()].every((state) => state === "FullDisruption");
+export function isAllDisrupted(zones: ReadonlyMap<string, Zone>): boolean {
+  return zones.size > 0 && [...zones.values()].every(({ state }) => state === "FullDisruption");
 }
