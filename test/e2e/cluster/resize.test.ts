@@ -53,6 +53,14 @@ describe("pods that are resized in place", () => {
     expect(Number(await world.shell("grows", memoryLimit))).toBe(80 * MIB);
   });
 
+  it("are bounded by what they set as a whole, in containers without limits of their own", async () => {
+    const limits = { cpu: "100m", memory: "48Mi" };
+    await world.create(shellPod("as-a-whole", RUN_FOR_EVER, { resources: { requests: limits, limits } }));
+    const pod = await world.pod("as-a-whole", isRunning);
+    expect(pod.status?.qosClass).toBe("Guaranteed");
+    expect(Number(await world.shell("as-a-whole", memoryLimit))).toBe(48 * MIB);
+  });
+
   it("start anew where the policy of a resource says so", async () => {
     await run("starts-anew", { resizePolicy: [{ resourceName: "memory", restartPolicy: "RestartContainer" }] });
     await resize("starts-anew", "100m", "96Mi");

@@ -23,7 +23,6 @@ describe("what this version cannot do is refused by the name of its field", () =
   const inMain = (field: string) => `spec.containers{main}.${field}`;
   it.each<[string, Pod]>([
     ["spec.resourceClaims", makePod({ resourceClaims: [{ name: "gpu" }] })],
-    ["spec.resources (pod-level resources)", makePod({ resources: { limits: { cpu: "1" } } })],
     ["spec.volumes[0].iscsi", withVolume({ iscsi: { targetPortal: "x", iqn: "y", lun: 0 } })],
     ["spec.volumes[0].fc", withVolume({ fc: {} })],
     ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "Tape" } })],

@@ -22,7 +22,6 @@ interface UnsupportedField<Place> {
 
 const UNSUPPORTED_IN_SPEC: ReadonlyArray<UnsupportedField<PodSpec>> = [
   { field: "spec.resourceClaims", isSetIn: ({ resourceClaims = [] }) => resourceClaims.length > 0 },
-  { field: "spec.resources (pod-level resources)", isSetIn: ({ resources }) => resources !== undefined },
 ];
 
 const UNSUPPORTED_IN_CONTAINERS: ReadonlyArray<UnsupportedField<Container>> = [
