@@ -185,7 +185,6 @@ describe("errors and warnings", () => {
       "maxPods: 110\nregistryPullQPS: 3\nhairpinMode: none\nmemorySwap: {swapBehavior: LimitedSwap}\nfailSwapOn: false\nstaticPodPath: /x",
     );
     expect(warnings).toEqual([
-      "Field registryPullQPS is accepted but has no effect in this version yet",
       "Field memorySwap.swapBehavior is accepted but has no effect in this version yet",
       "Field hairpinMode is accepted but has no effect",
     ]);

@@ -113,8 +113,8 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   configMapAndSecretChangeDetectionStrategy: value(text, "Watch", "works"),
 
   // Images.
-  registryPullQPS: pointer(int32, 5, "later"),
-  registryBurst: value(int32, 10, "later"),
+  registryPullQPS: pointer(int32, 5, "works"),
+  registryBurst: value(int32, 10, "works"),
   serializeImagePulls: pointer(bool, true, "works"),
   maxParallelImagePulls: optional(int32, "works", "1.27"),
   imageMinimumGCAge: value(duration, 120_000, "works"),
@@ -139,7 +139,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   cpuCFSQuotaPeriod: pointer(duration, 100, "works"),
   podPidsLimit: pointer(int64, -1, "works"),
   maxOpenFiles: value(int64, 1_000_000, "ignored"),
-  oomScoreAdj: pointer(int32, -999, "later"),
+  oomScoreAdj: pointer(int32, -999, "works"),
   seccompDefault: pointer(bool, false, "works"),
   singleProcessOOMKill: optional(bool, "works", "1.32"),
   userNamespaces: optional(objectOf({ idsPerPod: pointer(int64, 65_536, "works") }), "works", "1.33"),

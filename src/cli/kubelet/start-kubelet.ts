@@ -17,6 +17,7 @@ import { createLinuxHost } from "../../host/linux/create-linux-host.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { listenHttp } from "../../host/linux/network/listen-http.ts";
 import { endProcess } from "../../host/linux/system/end-process.ts";
+import { setOwnOomScore } from "../../host/linux/system/oom-score.ts";
 import { createServiceNotifier } from "../../host/linux/system/service-notifier.ts";
 import { createNodeAgent, type NodeAgent } from "../../node/compose/node-agent.ts";
 import { type HttpMetrics, httpMetricsOf } from "../../node/server/http-metrics.ts";
@@ -83,6 +84,10 @@ async function runUntilStopped(
   const { runtime, stops } = watchOwnStops(connected.runtime);
   const cri = { ...connected, runtime };
   const events = createRuntimeEvents({ runtime, containerd, stops, clock: host.clock, log });
+  // The score is upstream's, so that the kernel kills pods first. Without the right to lower it the agent runs on.
+  await setOwnOomScore(config.kubelet.oomScoreAdj).catch((error: unknown) => {
+    log.info("Failed to ApplyOOMScoreAdj", { score: config.kubelet.oomScoreAdj, error: messageOf(error) });
+  });
   log.info("Starting kubelet", {
     version: KUBELET_VERSION,
     node: config.nodeName,

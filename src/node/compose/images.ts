@@ -40,7 +40,7 @@ export async function composeImages(foundation: Foundation, cluster: ClusterPart
       nodeEntries: createNodeRegistryConfig({ files, clock, log }, config.registryConfigs).entries,
       providedCredentials: plugins?.provide,
     },
-    { parallelPulls },
+    { parallelPulls, rate: { qps: kubelet.registryPullQPS, burst: kubelet.registryBurst } },
   );
   return { ensurer, claims, prune: async (imageIds, listedAt) => await records?.prune(imageIds, listedAt) };
 }

@@ -6,11 +6,12 @@ import { RemoveImageRequest } from "../../../cri/gen/cri-v1.ts";
 import { createFakeClock } from "../../../host/fake/fake-clock.ts";
 import { openImages } from "./__fixtures__/open-images.ts";
 import { createImageEnsurer } from "./image-ensurer.ts";
+import type { PullLimits } from "./image-puller.ts";
 
 const NEVER = new AbortController().signal;
 const MISSING = { code: "not-found" as const, detail: "no such image" };
 
-function createRig(options: Partial<FakeCriOptions> & { parallelPulls?: number } = {}) {
+function createRig(options: Partial<FakeCriOptions> & Partial<PullLimits> = {}) {
   const clock = createFakeClock();
   const timeline = createTimeline(clock);
   let pulls = 0;
@@ -27,7 +28,7 @@ function createRig(options: Partial<FakeCriOptions> & { parallelPulls?: number }
   });
   const ensurer = createImageEnsurer(
     { ...openImages({ clock }), images: cri.images, timeline },
-    { parallelPulls: options.parallelPulls ?? 1 },
+    { parallelPulls: options.parallelPulls ?? 1, rate: options.rate },
   );
   const ensure = async (container: Partial<Container>, { uid = "uid-1", signal = NEVER } = {}) => {
     const pod: Pod = { metadata: { uid, name: "web", namespace: "default" } };
@@ -37,6 +38,22 @@ function createRig(options: Partial<FakeCriOptions> & { parallelPulls?: number }
     timeline.read(uid).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
   return { clock, cri, ensure, events, pulls: () => pulls };
 }
+
+describe("the rate of pulls", () => {
+  it("lets a burst through, and then one after the other", async () => {
+    const refs = ["a", "b", "c", "d"];
+    const registry = refs.map((ref) => ({ ref, pullMs: 0 }));
+    const { ensure, clock, pulls } = createRig({ registry, parallelPulls: 9, rate: { qps: 1, burst: 2 } });
+    const ensured = refs.map(async (image, index) => await ensure({ image }, { uid: `uid-${index}` }));
+    await clock.settle();
+    expect(pulls()).toBe(2);
+    await clock.advance(1_000);
+    expect(pulls()).toBe(3);
+    await clock.advance(1_000);
+    expect((await Promise.all(ensured)).some((outcome) => "reason" in outcome)).toBe(false);
+    expect(pulls()).toBe(4);
+  });
+});
 
 describe("the pull policy", () => {
   it.each([

@@ -6,7 +6,7 @@ import type { Cri } from "../../../cri/port.ts";
 import { type CredentialDeps, findCredentials } from "./find-credentials.ts";
 import type { ImageClaims } from "./image-claims.ts";
 import type { ImageFailure, ImageOutcome, PresentImage } from "./image-outcome.ts";
-import { createImagePuller, type ImagePullerDeps } from "./image-puller.ts";
+import { createImagePuller, type ImagePullerDeps, type PullLimits } from "./image-puller.ts";
 import type { PullCredentials } from "./pull-credentials.ts";
 import type { PullRecords } from "./pull-records.ts";
 import { type ImageOnMachine, readImage } from "./read-image.ts";
@@ -25,11 +25,6 @@ export interface ImageEnsurerDeps extends CredentialDeps, Pick<ImagePullerDeps, 
   readonly claims: Pick<ImageClaims, "claim" | "duringPull">;
 }
 
-interface ImageEnsurerOptions {
-  /** How many images are pulled at once. Kubelet's default is one at a time (`serializeImagePulls`). */
-  readonly parallelPulls: number;
-}
-
 /** What became of a request before any pull; `isPresent` and `mustPull` as metrics tell them, where they are known. */
 interface Precheck {
   readonly outcome: ImageOutcome | undefined;
@@ -38,7 +33,7 @@ interface Precheck {
 }
 
 /** Follows EnsureImageExists of pkg/kubelet/images/image_manager.go. */
-export function createImageEnsurer(deps: ImageEnsurerDeps, options: ImageEnsurerOptions): ImageEnsurer {
+export function createImageEnsurer(deps: ImageEnsurerDeps, options: PullLimits): ImageEnsurer {
   const { images, timeline, clock, records } = deps;
   const { metrics, claims } = deps;
   const pullerDeps = { images, clock, timeline, metrics, recordPull: records?.recordPull, claims };

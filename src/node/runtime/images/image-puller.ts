@@ -5,6 +5,7 @@ import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { Metrics } from "../../../base/metrics.ts";
+import { createRateLimiter } from "../../../base/rate-limiter.ts";
 import type { Timeline } from "../../../base/timeline.ts";
 import { formatDuration } from "../../../config/duration.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
@@ -48,15 +49,20 @@ export interface ImagePullerDeps {
 const FAILURE_SHOWN_MS = SECOND;
 const BACK_OFF = { initialMs: 10 * SECOND, maxMs: 5 * MINUTE };
 
-/** `parallelPulls`: how many images are pulled at once. */
-export function createImagePuller(
-  deps: ImagePullerDeps,
-  { parallelPulls }: { readonly parallelPulls: number },
-): ImagePuller {
+/** How many images are pulled. */
+export interface PullLimits {
+  /** At once. */
+  readonly parallelPulls: number;
+  /** The pulls that begin a second in the long run, and at once at most. Default: as many as there are. */
+  readonly rate?: { readonly qps: number; readonly burst: number } | undefined;
+}
+
+export function createImagePuller(deps: ImagePullerDeps, { parallelPulls, rate }: PullLimits): ImagePuller {
   const { images, clock, timeline, claims } = deps;
   const backOff = createBackOff(BACK_OFF);
   const failures = new Map<string, { at: number; message: string }>();
   const pulls = createLimiter(parallelPulls);
+  const turns = createRateLimiter(clock, rate ?? { qps: 0, burst: 0 });
   const observePull = createPullObserver(deps.metrics);
 
   const collect = (now: number) => {
@@ -111,6 +117,7 @@ export function createImagePuller(
       };
       try {
         const found = await credentials();
+        await turns.acquire(signal);
         const pullSafely = async () => await claims.duringPull(image, async () => await pullOnce(found));
         const present = await pulls.run(pullSafely, signal);
         backOff.reset(key);
