@@ -16,19 +16,23 @@ export interface NodeMonitorFlags {
 /** Adds the flags of kube-controller-manager that say when a silent node is given up, with its names and defaults. */
 export function addNodeMonitorFlags(command: Command): void {
   const { periodMs, graceMs, startupGraceMs, ...defaults } = NODE_MONITOR_DEFAULTS;
-  const add = <T>(flags: string, what: string, value: T, read: (text: string) => T, shown = `${value}`) =>
-    command.addOption(new Option(flags, what).default(value, shown).argParser(read));
-  const addDuration = (flags: string, what: string, ms: number) => add(flags, what, ms, duration, formatDuration(ms));
+  const addDuration = (flags: string, what: string, ms: number) =>
+    command.addOption(new Option(flags, what).default(ms, formatDuration(ms)).argParser(duration));
+  const addNumber = (flags: string, what: string, value: number) =>
+    command.addOption(new Option(flags, what).default(value).argParser(amount));
   addDuration("--node-monitor-period <duration>", "how long it takes to see whether nodes fail together", periodMs);
   addDuration("--node-monitor-grace-period <duration>", "a node silent for longer is not ready", graceMs);
   addDuration("--node-startup-grace-period <duration>", "the same for a node that never reported", startupGraceMs);
-  add("--node-eviction-rate <rate>", "nodes of a zone given up a second", defaults.evictionRate, rate);
+  addNumber("--node-eviction-rate <rate>", "nodes of a zone given up a second", defaults.evictionRate);
   const secondary = "the same in a large zone of which most nodes are not ready";
-  add("--secondary-node-eviction-rate <rate>", secondary, defaults.secondaryEvictionRate, rate);
+  addNumber("--secondary-node-eviction-rate <rate>", secondary, defaults.secondaryEvictionRate);
   const large = "a zone of more nodes is large; a small one loses none while most are not ready";
-  add("--large-cluster-size-threshold <nodes>", large, defaults.largeClusterSize, rate);
-  const share = "the share of nodes not ready from which a zone is unhealthy";
-  add("--unhealthy-zone-threshold <share>", share, defaults.unhealthyShare, unitShare);
+  addNumber("--large-cluster-size-threshold <nodes>", large, defaults.largeClusterSize);
+  const share = new Option(
+    "--unhealthy-zone-threshold <share>",
+    "the share of nodes not ready that makes a zone unhealthy",
+  );
+  command.addOption(share.default(defaults.unhealthyShare).argParser(unitShare));
 }
 
 /** The settings that the flags ask for. */
@@ -53,14 +57,14 @@ function duration(text: string): number {
   throw new InvalidArgumentError("It must be a duration such as 50s or 1m30s, of at most 24 days.");
 }
 
-function rate(text: string): number {
+function amount(text: string): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && value <= 1_000_000) return value;
   throw new InvalidArgumentError("It must be a number such as 0.1, not negative and at most 1000000.");
 }
 
 function unitShare(text: string): number {
-  const value = rate(text);
+  const value = amount(text);
   if (value <= 1) return value;
   throw new InvalidArgumentError("It must be a number from 0 to 1.");
 }
