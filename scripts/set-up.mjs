@@ -28,6 +28,8 @@ const PACKAGES = [
   { name: "runc", present: () => findProgram("runc") },
   { name: "containernetworking-plugins", present: hasNetworkPlugins },
   { name: "iptables", present: () => findProgram("iptables") },
+  { name: "nftables", present: () => findProgram("nft") },
+  { name: "conntrack", present: () => findProgram("conntrack") },
   { name: "iproute2", present: () => findProgram("ip") },
   { name: "busybox-static", present: hasStaticBusybox },
 ];

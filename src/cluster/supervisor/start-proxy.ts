@@ -12,7 +12,7 @@ import { untilReady } from "../processes/until-ready.ts";
 import { choosePort } from "./choose-port.ts";
 import type { StateLayout } from "./state-layout.ts";
 
-export interface ProxyOptions {
+interface ProxyOptions {
   /** The JavaScript file that this program was started with. */
   entry: string;
   /** The flags of Node.js for the proxy. Default: those of this process. */

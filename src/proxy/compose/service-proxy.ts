@@ -29,7 +29,7 @@ interface ServiceProxyDeps {
   readonly listen: ListenHttp;
 }
 
-export interface ServiceProxyOptions extends ServiceRuleOptions {
+interface ServiceProxyOptions extends ServiceRuleOptions {
   /** The name of the table of each family. */
   readonly table: string;
   /** The families that this machine has. */

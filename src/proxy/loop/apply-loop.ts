@@ -5,15 +5,15 @@ import { type Clock, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { AddressFamily } from "../rules/fragment.ts";
-import type { ClusterChange, RuleCompiler, StaleFlow } from "../rules/rule-compiler.ts";
+import type { RuleCompiler, RuleInput, StaleFlow } from "../rules/rule-compiler.ts";
 import { createRuleTable, type RuleTable } from "../rules/rule-table.ts";
 import type { Nftables } from "./nftables.ts";
 import { createTableCheck } from "./table-check.ts";
 
 /** Keeps the rules of the kernel as the compilers want them. */
-export interface ApplyLoop {
+interface ApplyLoop {
   /** Takes changes of objects, for the next turn. */
-  offer(changes: readonly ClusterChange[]): void;
+  offer(changes: readonly RuleInput[]): void;
   /** Works until the signal fires. The first turn makes the tables anew from all that was offered until then. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface AppliedTurn {
   readonly durationMs: number;
   readonly isOk: boolean;
   readonly isWhole: boolean;
-  readonly changes: readonly ClusterChange[];
+  readonly changes: readonly RuleInput[];
   /** The statements of the transaction. */
   readonly statements: number;
 }
@@ -58,13 +58,13 @@ export function createApplyLoop(deps: ApplyDeps, options: ApplyOptions): ApplyLo
   const changed = createChangeFlag(clock);
   const tables = new Map(options.families.map((family) => [family, createRuleTable(family, options.table)]));
   const check = createTableCheck({ nftables, log }, { table: options.table, tables });
-  let pending: ClusterChange[] = [];
+  let pending: RuleInput[] = [];
   let unforgotten: StaleFlow[] = [];
   let isWhole = true;
   let failures = 0;
   let checkedAt = clock.monotonic();
 
-  const compile = (changes: readonly ClusterChange[]): string[] => {
+  const compile = (changes: readonly RuleInput[]): string[] => {
     const statements: string[] = [];
     for (const compiler of compilers) {
       const { fragments, staleFlows } = compiler.compile(changes.filter(({ kind }) => compiler.kinds.includes(kind)));

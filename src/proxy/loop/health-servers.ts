@@ -3,14 +3,14 @@ import type { Log } from "../../base/log.ts";
 import type { HttpServer, ListenHttp } from "../../host/http-server.ts";
 
 /** What a load balancer asks this node about one service. */
-export interface ServiceHealth {
+interface ServiceHealth {
   readonly namespace: string;
   readonly name: string;
   readonly localEndpoints: number;
 }
 
 /** The servers on the health check ports of services. */
-export interface HealthServers {
+interface HealthServers {
   /** Opens and closes servers until they are those of the ports. A port that is taken is logged, and tried again next time. */
   sync(wanted: ReadonlyMap<number, ServiceHealth>): Promise<void>;
   close(): Promise<void>;

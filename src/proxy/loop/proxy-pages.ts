@@ -3,7 +3,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import type { Page, PageHandler } from "../../host/http-server.ts";
 
 /** How up to date the rules are. */
-export interface ProxyHealth {
+interface ProxyHealth {
   /** Notes that objects changed. */
   queued(): void;
   /** Notes that everything which was queued is in force, or, if false, that it is not. */

@@ -6,7 +6,7 @@ import type { RuleTable } from "../rules/rule-table.ts";
 import type { Nftables } from "./nftables.ts";
 
 /** Finds out whether somebody else changed our rules. */
-export interface TableCheck {
+interface TableCheck {
   /** False where a table is not as it was made, and where that cannot be found out; the log says which. */
   isIntact(): Promise<boolean>;
 }

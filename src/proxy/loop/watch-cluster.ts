@@ -1,10 +1,10 @@
 import { ENDPOINT_SLICES, type KubeResource, SERVICES } from "../../api/kube-resource.ts";
 import { createReflector, type ReflectorDeps } from "../../kube/create-reflector.ts";
 import type { Reflector, ReflectorChange } from "../../kube/reflector.ts";
-import type { ClusterChange, ClusterKind } from "../rules/rule-compiler.ts";
+import type { ClusterKind, RuleInput } from "../rules/rule-compiler.ts";
 
 /** Copies of the objects of some kinds, kept up to date while they run. */
-export interface ClusterWatch {
+interface ClusterWatch {
   readonly reflectors: readonly Pick<Reflector<unknown>, "run" | "synced">[];
 }
 
@@ -15,11 +15,11 @@ const NOT_HEADLESS = "!service.kubernetes.io/headless,!service.kubernetes.io/ser
 export function watchCluster(
   deps: ReflectorDeps,
   kinds: readonly ClusterKind[],
-  onChanges: (changes: readonly ClusterChange[]) => void,
+  onChanges: (changes: readonly RuleInput[]) => void,
 ): ClusterWatch {
   const reflect = <T>(
     resource: KubeResource<T>,
-    toChange: (change: ReflectorChange<T>) => ClusterChange,
+    toChange: (change: ReflectorChange<T>) => RuleInput,
     labelSelector?: string,
   ) => {
     const onChange = (changes: ReadonlyArray<ReflectorChange<T>>) => onChanges(changes.map(toChange));

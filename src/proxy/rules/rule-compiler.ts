@@ -11,7 +11,7 @@ interface ClusterKinds {
 export type ClusterKind = keyof ClusterKinds;
 
 /** A change of an object of one of these kinds. */
-export type ClusterChange = {
+export type RuleInput = {
   [Kind in ClusterKind]: { readonly kind: Kind; readonly change: ReflectorChange<ClusterKinds[Kind]> };
 }[ClusterKind];
 
@@ -40,5 +40,5 @@ export interface RuleCompiler {
   /** The kinds whose changes it gets. */
   readonly kinds: readonly ClusterKind[];
   /** Takes in changes. The first call has all objects, and its answer has what does not depend on any. */
-  compile(changes: readonly ClusterChange[]): CompiledRules;
+  compile(changes: readonly RuleInput[]): CompiledRules;
 }

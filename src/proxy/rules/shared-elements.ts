@@ -9,7 +9,7 @@ export interface ElementChange {
 }
 
 /** The elements of all sets, each with the fragments that want it. */
-export interface SharedElements {
+interface SharedElements {
   /** Begins a change. */
   touch(): ElementTouch;
   /** All elements, as if they were new. */

@@ -1,8 +1,8 @@
 import type { Endpoint, EndpointSlice } from "../../api/gen/types.ts";
-import { familyOf, type PlannedPort } from "./service-port.ts";
+import { type PlannedPort, ruleFamilyOf } from "./service-port.ts";
 
 /** An address to which connections go. */
-export interface Destination {
+export interface ChosenEndpoint {
   readonly ip: string;
   readonly port: number;
 }
@@ -10,12 +10,12 @@ export interface Destination {
 /** The endpoints of one port, sorted, each once. */
 export interface PortEndpoints {
   /** For clients that may be sent to any node. */
-  readonly cluster: readonly Destination[];
+  readonly cluster: readonly ChosenEndpoint[];
   /** For clients that must stay on this node. */
-  readonly local: readonly Destination[];
+  readonly local: readonly ChosenEndpoint[];
 }
 
-interface Candidate extends Destination {
+interface Candidate extends ChosenEndpoint {
   readonly isReady: boolean;
   readonly isServing: boolean;
   readonly isTerminating: boolean;
@@ -49,14 +49,14 @@ function candidateOf(
   number: number,
   { port, nodeName }: { port: PlannedPort; nodeName: string },
 ): Candidate[] {
-  if (familyOf(ip) !== port.family) return [];
+  if (ruleFamilyOf(ip) !== port.family) return [];
   const { ready = true, serving = ready, terminating = false } = conditions;
   return [
     { ip, port: number, isReady: ready, isServing: serving, isTerminating: terminating, isLocal: node === nodeName },
   ];
 }
 
-function choose(candidates: readonly Candidate[]): Destination[] {
+function choose(candidates: readonly Candidate[]): ChosenEndpoint[] {
   const ready = candidates.filter(({ isReady }) => isReady);
   const chosen = ready.length > 0 ? ready : candidates.filter((one) => one.isServing && one.isTerminating);
   const unique = new Map(chosen.map(({ ip, port }) => [`${ip} ${port}`, { ip, port }]));

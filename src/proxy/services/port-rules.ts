@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { RuleChain, RuleElement, RuleFragment, RuleSetDeclaration } from "../rules/fragment.ts";
 import { NAMES } from "./base-rules.ts";
-import type { Destination, PortEndpoints } from "./port-endpoints.ts";
+import type { ChosenEndpoint, PortEndpoints } from "./port-endpoints.ts";
 import type { PlannedPort } from "./service-port.ts";
 
 /** nftables takes 127 characters. The hash at the beginning tells names apart that are cut. */
@@ -46,7 +46,7 @@ function outsideAddresses({ externalIps, loadBalancerIps }: PlannedPort): readon
   return [...new Set([...externalIps, ...loadBalancerIps])];
 }
 
-function uniqueDestinations(endpoints: readonly Destination[]): Destination[] {
+function uniqueDestinations(endpoints: readonly ChosenEndpoint[]): ChosenEndpoint[] {
   return [...new Map(endpoints.map((endpoint) => [`${endpoint.ip} ${endpoint.port}`, endpoint])).values()];
 }
 
@@ -81,7 +81,7 @@ function externalElements(port: PlannedPort, endpoints: PortEndpoints): RuleElem
 }
 
 /** Without any endpoint a client is told at once; where only this node has none, another may answer the next try. */
-function refusal(cluster: readonly Destination[]): string {
+function refusal(cluster: readonly ChosenEndpoint[]): string {
   return cluster.length === 0 ? `goto ${NAMES.rejectIt}` : "drop";
 }
 
@@ -118,7 +118,7 @@ function firewallElements(port: PlannedPort): RuleElement[] {
 }
 
 /** The chain that chooses one of the endpoints. */
-function dispatchChain(name: string, port: PlannedPort, endpoints: readonly Destination[]): RuleChain {
+function dispatchChain(name: string, port: PlannedPort, endpoints: readonly ChosenEndpoint[]): RuleChain {
   const { family, protocol } = port;
   const [first] = endpoints;
   if (first === undefined) return { name, rules: [] };
@@ -131,7 +131,7 @@ function dispatchChain(name: string, port: PlannedPort, endpoints: readonly Dest
 }
 
 /** A client that is known goes where it went before, another one anywhere. */
-function affinityRules(port: PlannedPort, endpoints: readonly Destination[]): string[] {
+function affinityRules(port: PlannedPort, endpoints: readonly ChosenEndpoint[]): string[] {
   const chains = endpoints.map((endpoint) => `endpoint-${endpointName(port, endpoint)}`);
   const known = endpoints.map((endpoint, index) => {
     return `${port.family} saddr @affinity-${endpointName(port, endpoint)} goto ${chains[index]}`;
@@ -140,13 +140,13 @@ function affinityRules(port: PlannedPort, endpoints: readonly Destination[]): st
   return [...known, `numgen random mod ${endpoints.length} vmap { ${choices} }`];
 }
 
-function affinitySet(port: PlannedPort, endpoint: Destination): RuleSetDeclaration[] {
+function affinitySet(port: PlannedPort, endpoint: ChosenEndpoint): RuleSetDeclaration[] {
   if (port.affinitySeconds === undefined) return [];
   const type = `type ${ADDRESS_TYPES[port.family]}; flags dynamic,timeout; timeout ${port.affinitySeconds}s;`;
   return [{ kind: "set", name: `affinity-${endpointName(port, endpoint)}`, type, isDynamic: true }];
 }
 
-function endpointChain(port: PlannedPort, endpoint: Destination): RuleChain[] {
+function endpointChain(port: PlannedPort, endpoint: ChosenEndpoint): RuleChain[] {
   if (port.affinitySeconds === undefined) return [];
   const name = endpointName(port, endpoint);
   const remember = `update @affinity-${name} { ${port.family} saddr }`;
@@ -155,7 +155,7 @@ function endpointChain(port: PlannedPort, endpoint: Destination): RuleChain[] {
 }
 
 /** The time is part of the name, because a set keeps the time that it was made with. */
-function endpointName(port: PlannedPort, { ip, port: number }: Destination): string {
+function endpointName(port: PlannedPort, { ip, port: number }: ChosenEndpoint): string {
   return composeName(port, [ip, `${number}`, `${port.affinitySeconds}`]);
 }
 
@@ -174,6 +174,6 @@ function keyOf({ protocol, port }: PlannedPort, address: string): string {
   return `${address} . ${protocol} . ${port}`;
 }
 
-function addressAndPort({ ip, port }: Destination): string {
+function addressAndPort({ ip, port }: ChosenEndpoint): string {
   return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
 }

@@ -1,6 +1,6 @@
 import type { EndpointSlice, Service } from "../../api/gen/types.ts";
 import { ADDRESS_FAMILIES, type AddressFamily, type RuleFragment } from "../rules/fragment.ts";
-import type { ClusterChange, ClusterKind, CompiledRules, RuleCompiler, StaleFlow } from "../rules/rule-compiler.ts";
+import type { ClusterKind, CompiledRules, RuleCompiler, RuleInput, StaleFlow } from "../rules/rule-compiler.ts";
 import { computeBaseRules, type ServiceRuleOptions, selectFamily } from "./base-rules.ts";
 import { chooseEndpoints, type PortEndpoints } from "./port-endpoints.ts";
 import { computePortRules } from "./port-rules.ts";
@@ -8,14 +8,14 @@ import { isRangeOf, type PlannedPort, planPorts } from "./service-port.ts";
 import { findStaleFlows, type UdpPort } from "./stale-flows.ts";
 
 /** What a load balancer asks a node about one service. */
-export interface HealthCheck {
+interface HealthCheck {
   readonly namespace: string;
   readonly name: string;
   readonly localEndpoints: number;
 }
 
 /** The compiler of services, and what else follows from them. */
-export interface ServiceCompiler extends RuleCompiler {
+interface ServiceCompiler extends RuleCompiler {
   /** The ports on which load balancers ask whether this node has endpoints. */
   healthChecks(): ReadonlyMap<number, HealthCheck>;
 }
@@ -47,7 +47,7 @@ export function createServiceCompiler(options: ServiceRuleOptions): ServiceCompi
   };
 
   /** Returns the keys of the services that the change concerns. */
-  const note = (change: ClusterChange): string[] => {
+  const note = (change: RuleInput): string[] => {
     const { type, object, previous } = change.change;
     const key = serviceKeyOf(change.kind, object);
     if (change.kind === "Service") {

@@ -24,7 +24,7 @@ export interface PlannedPort {
   readonly isExternalLocal: boolean;
 }
 
-export type ServiceProtocol = "tcp" | "udp" | "sctp";
+type ServiceProtocol = "tcp" | "udp" | "sctp";
 
 const PROTOCOLS: ReadonlyMap<string, ServiceProtocol> = new Map([
   ["TCP", "tcp"],
@@ -41,7 +41,7 @@ export function planPorts(service: Service): PlannedPort[] {
   if (spec.type === "ExternalName" || metadata.labels?.[PROXY_NAME_LABEL] !== undefined) return [];
   const clusterIps = spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP]);
   return clusterIps.flatMap((clusterIp) => {
-    const family = familyOf(clusterIp);
+    const family = ruleFamilyOf(clusterIp);
     if (family === undefined) return [];
     return (spec.ports ?? []).flatMap((port) => planPort(service, port, { family, clusterIp }));
   });
@@ -54,7 +54,7 @@ function planPort(
 ): PlannedPort[] {
   const protocol = PROTOCOLS.get(port.protocol ?? "TCP");
   if (protocol === undefined) return [];
-  const isOfFamily = (address: string) => familyOf(address) === family;
+  const isOfFamily = (address: string) => ruleFamilyOf(address) === family;
   const ingress = status?.loadBalancer?.ingress ?? [];
   const isReachable = spec.type === "NodePort" || spec.type === "LoadBalancer";
   const balanced = ingress.flatMap(({ ip, ipMode }) => (ip === undefined || ipMode === "Proxy" ? [] : [ip]));
@@ -84,7 +84,7 @@ function affinityOf({ sessionAffinity, sessionAffinityConfig }: NonNullable<Serv
 }
 
 /** The family of an address; undefined for what is no address, such as `None`. */
-export function familyOf(address: string): AddressFamily | undefined {
+export function ruleFamilyOf(address: string): AddressFamily | undefined {
   if (isIPv4(address)) return "ip";
   return isIPv6(address) ? "ip6" : undefined;
 }
@@ -93,6 +93,6 @@ export function familyOf(address: string): AddressFamily | undefined {
 export function isRangeOf(family: AddressFamily): (range: string) => boolean {
   return (range) => {
     const [address = "", bits = "", ...rest] = range.split("/");
-    return familyOf(address) === family && /^\d{1,3}$/.test(bits) && rest.length === 0;
+    return ruleFamilyOf(address) === family && /^\d{1,3}$/.test(bits) && rest.length === 0;
   };
 }

@@ -4,7 +4,7 @@ import { aborted } from "../../../src/base/abort.ts";
 import type { KubeClient, WatchEvent } from "../../../src/kube/port.ts";
 
 /** The API of a cluster that has only what a test puts there. */
-export interface ServedObjects {
+interface ServedObjects {
   readonly client: Pick<KubeClient, "list" | "watch">;
   put(...objects: Array<Service | EndpointSlice>): void;
   remove(object: Service | EndpointSlice): void;
@@ -80,7 +80,7 @@ export function serviceOf(name: string, clusterIp: string, spec: ServiceSpec = {
 }
 
 /** One endpoint by its address, and whatever differs from a ready one on `node1`. */
-export type EndpointFields = [ip: string, fields?: Partial<NonNullable<EndpointSlice["endpoints"]>[number]>];
+type EndpointFields = [ip: string, fields?: Partial<NonNullable<EndpointSlice["endpoints"]>[number]>];
 
 /** The endpoint slice of that service. */
 export function sliceOf(service: string, port: number, ...endpoints: EndpointFields[]): EndpointSlice {

@@ -12,14 +12,14 @@ import {
   hasEndpoint,
   hasOwnPods,
   hostNameOf,
-  isHeadless,
   isPodReady,
+  lacksClusterIp,
   podAddress,
 } from "./service-pods.ts";
 import { HEADLESS_LABEL } from "./write-slices.ts";
 
-export const ENDPOINTS_MANAGER_LABEL = "endpoints.kubernetes.io/managed-by";
-export const ENDPOINTS_MANAGER = "endpoint-controller";
+export const ENDPOINTS_WRITER_LABEL = "endpoints.kubernetes.io/managed-by";
+export const ENDPOINTS_WRITER = "endpoint-controller";
 const OVER_CAPACITY_ANNOTATION = "endpoints.kubernetes.io/over-capacity";
 const RESOURCE = "endpoints";
 /** Readers of this old kind get no more; slices have all. */
@@ -63,7 +63,7 @@ export function createEndpointsController(deps: ControllerDeps): Controller {
 }
 
 function isOurs({ metadata }: Endpoints): boolean {
-  return metadata?.labels?.[ENDPOINTS_MANAGER_LABEL] === ENDPOINTS_MANAGER;
+  return metadata?.labels?.[ENDPOINTS_WRITER_LABEL] === ENDPOINTS_WRITER;
 }
 
 function computeEndpoints(service: Service, pods: readonly Pod[]): Endpoints {
@@ -78,8 +78,8 @@ function computeEndpoints(service: Service, pods: readonly Pod[]): Endpoints {
       namespace,
       labels: {
         ...copied,
-        [ENDPOINTS_MANAGER_LABEL]: ENDPOINTS_MANAGER,
-        ...(isHeadless(service) && { [HEADLESS_LABEL]: "" }),
+        [ENDPOINTS_WRITER_LABEL]: ENDPOINTS_WRITER,
+        ...(lacksClusterIp(service) && { [HEADLESS_LABEL]: "" }),
       },
       ...(isTruncated && { annotations: { [OVER_CAPACITY_ANNOTATION]: "truncated" } }),
     },
@@ -101,7 +101,7 @@ function computeSubsets(service: Service, pods: readonly Pod[]): EndpointSubset[
       if (number === undefined) return [];
       return [{ ...(name && { name }), port: number, protocol, ...(appProtocol && { appProtocol }) }];
     });
-    if (podPorts.length === 0 && (ports.length > 0 || !isHeadless(service))) continue;
+    if (podPorts.length === 0 && (ports.length > 0 || !lacksClusterIp(service))) continue;
     const key = JSON.stringify(podPorts);
     const group = groups.get(key) ?? { ready: [], notReady: [], ports: podPorts };
     groups.set(key, group);

@@ -3,12 +3,12 @@ import { typed } from "../../../api/object.ts";
 import { type Controller, type ControllerDeps, runFollowing } from "../../control-loop/controller.ts";
 import { namespacedKeyOf, splitNamespacedKey } from "../../control-loop/namespaced-key.ts";
 import { createWorkQueue } from "../../control-loop/work-queue.ts";
-import { ENDPOINTS_MANAGER, ENDPOINTS_MANAGER_LABEL } from "./endpoints-controller.ts";
+import { ENDPOINTS_WRITER, ENDPOINTS_WRITER_LABEL } from "./endpoints-controller.ts";
 import { type EndpointGroup, planSlices, type SliceFrame } from "./plan-slices.ts";
-import { createOwnSlices, HEADLESS_LABEL, SERVICE_NAME_LABEL, SLICE_MANAGER_LABEL } from "./write-slices.ts";
+import { createOwnSlices, HEADLESS_LABEL, SERVICE_NAME_LABEL, SLICE_WRITER_LABEL } from "./write-slices.ts";
 
 /** The name that upstream's controller writes as well. */
-const MANAGER = "endpointslicemirroring-controller.k8s.io";
+const WRITER = "endpointslicemirroring-controller.k8s.io";
 const SKIP_LABEL = "endpointslice.kubernetes.io/skip-mirror";
 /** Objects with it were locks of elections, not endpoints. */
 const ELECTION_ANNOTATION = "control-plane.alpha.kubernetes.io/leader";
@@ -21,7 +21,7 @@ const MAX_ADDRESSES_A_SUBSET = 1_000;
  */
 export function createEndpointSliceMirroring(deps: ControllerDeps): Controller {
   const { reader, feed } = deps;
-  const slices = createOwnSlices(deps, MANAGER);
+  const slices = createOwnSlices(deps, WRITER);
   const queue = createWorkQueue(deps, {
     name: "endpoint-slice-mirroring",
     async reconcile(key) {
@@ -50,7 +50,7 @@ function isForMirroring({ metadata = {} }: Endpoints): boolean {
   const { labels = {}, annotations = {}, deletionTimestamp } = metadata;
   return (
     labels[SKIP_LABEL] !== "true" &&
-    labels[ENDPOINTS_MANAGER_LABEL] !== ENDPOINTS_MANAGER &&
+    labels[ENDPOINTS_WRITER_LABEL] !== ENDPOINTS_WRITER &&
     annotations[ELECTION_ANNOTATION] === undefined &&
     deletionTimestamp === undefined
   );
@@ -63,7 +63,7 @@ function frameOf({ metadata = {} }: Endpoints): SliceFrame {
   return {
     namespace,
     generateName: `${name}-`,
-    labels: { ...labels, [SERVICE_NAME_LABEL]: name, [SLICE_MANAGER_LABEL]: MANAGER },
+    labels: { ...labels, [SERVICE_NAME_LABEL]: name, [SLICE_WRITER_LABEL]: WRITER },
     owner: { apiVersion: "v1", kind: "Endpoints", name, uid, controller: true, blockOwnerDeletion: true },
     annotations,
   };

@@ -7,7 +7,7 @@ import { createObjectIndex } from "../../control-loop/object-index.ts";
 import type { ResourceEvent, ResourceFeed, ResourceReader } from "../../ports/resources.ts";
 
 /** Knows which pods belong to which services, and tells of services whose endpoints may have changed. */
-export interface ServicePods {
+interface ServicePods {
   /** Follows services and pods. Returns how to stop. */
   follow(onChanged: (serviceKey: string) => void): ReadonlyArray<() => void>;
   /** The pods that the service selects, in order of their names. */
@@ -109,6 +109,7 @@ function readyCondition({ status }: Pod) {
   return (status?.conditions ?? []).find(({ type }) => type === "Ready");
 }
 
+/** True for a pod that its readiness probes and gates call ready. */
 export function isPodReady(pod: Pod): boolean {
   return readyCondition(pod)?.status === "True";
 }
@@ -147,7 +148,7 @@ export function findPort(pod: Pod, { targetPort, port, protocol = "TCP" }: Servi
 }
 
 /** True for a service without an address of its own. */
-export function isHeadless({ spec }: Service): boolean {
+export function lacksClusterIp({ spec }: Service): boolean {
   return spec?.clusterIP === undefined || spec.clusterIP === "" || spec.clusterIP === "None";
 }
 

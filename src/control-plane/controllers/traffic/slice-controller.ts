@@ -11,14 +11,14 @@ import {
   hasEndpoint,
   hasOwnPods,
   hostNameOf,
-  isHeadless,
   isPodReady,
+  lacksClusterIp,
   podAddress,
 } from "./service-pods.ts";
-import { createOwnSlices, HEADLESS_LABEL, SERVICE_NAME_LABEL, SLICE_MANAGER_LABEL } from "./write-slices.ts";
+import { createOwnSlices, HEADLESS_LABEL, SERVICE_NAME_LABEL, SLICE_WRITER_LABEL } from "./write-slices.ts";
 
 /** The name that upstream's controller writes as well, so that one can take the other's place. */
-const MANAGER = "endpointslice-controller.k8s.io";
+const WRITER = "endpointslice-controller.k8s.io";
 const ADDRESS_TYPES = ["IPv4", "IPv6"] as const;
 const ZONE_LABEL = "topology.kubernetes.io/zone";
 
@@ -26,7 +26,7 @@ const ZONE_LABEL = "topology.kubernetes.io/zone";
 export function createEndpointSliceController(deps: ControllerDeps): Controller {
   const { reader } = deps;
   const servicePods = createServicePods(deps);
-  const slices = createOwnSlices(deps, MANAGER);
+  const slices = createOwnSlices(deps, WRITER);
   const queue = createWorkQueue(deps, {
     name: "endpoint-slice",
     async reconcile(key) {
@@ -51,7 +51,7 @@ function zoneReader(reader: ResourceReader): (nodeName: string) => string | unde
 
 function frameOf(service: Service, annotations: Record<string, string>): SliceFrame {
   const { namespace = "", name = "", uid = "", labels = {} } = service.metadata ?? {};
-  const own = Object.entries(labels).filter(([key]) => ![SERVICE_NAME_LABEL, SLICE_MANAGER_LABEL].includes(key));
+  const own = Object.entries(labels).filter(([key]) => ![SERVICE_NAME_LABEL, SLICE_WRITER_LABEL].includes(key));
   const { [HEADLESS_LABEL]: _, ...copied } = Object.fromEntries(own);
   return {
     namespace,
@@ -59,8 +59,8 @@ function frameOf(service: Service, annotations: Record<string, string>): SliceFr
     labels: {
       ...copied,
       [SERVICE_NAME_LABEL]: name,
-      [SLICE_MANAGER_LABEL]: MANAGER,
-      ...(isHeadless(service) && { [HEADLESS_LABEL]: "" }),
+      [SLICE_WRITER_LABEL]: WRITER,
+      ...(lacksClusterIp(service) && { [HEADLESS_LABEL]: "" }),
     },
     owner: { apiVersion: "v1", kind: "Service", name, uid, controller: true, blockOwnerDeletion: true },
     annotations,

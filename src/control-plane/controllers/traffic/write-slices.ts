@@ -8,11 +8,11 @@ import { createUnlessGoing } from "../active-namespaces.ts";
 import type { SlicePlan } from "./plan-slices.ts";
 
 export const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
-export const SLICE_MANAGER_LABEL = "endpointslice.kubernetes.io/managed-by";
+export const SLICE_WRITER_LABEL = "endpointslice.kubernetes.io/managed-by";
 export const HEADLESS_LABEL = "service.kubernetes.io/headless";
 
 /** The slices of services that one controller keeps. */
-export interface OwnSlices {
+interface OwnSlices {
   /** Follows slices, and tells of the service of each that changed. Returns how to stop. */
   follow(onChanged: (serviceKey: string) => void): () => void;
   of(serviceKey: string): EndpointSlice[];
@@ -31,7 +31,7 @@ export function createOwnSlices(
   const serviceOf = ({ metadata }: KubeObject): string | undefined => {
     const { labels = {}, namespace = "" } = metadata;
     const name = labels[SERVICE_NAME_LABEL];
-    return name === undefined || labels[SLICE_MANAGER_LABEL] !== manager
+    return name === undefined || labels[SLICE_WRITER_LABEL] !== manager
       ? undefined
       : namespacedKeyOf({ namespace, name });
   };
