@@ -63,6 +63,13 @@ export const SERVICE_ACCOUNTS = defineResource<types.ServiceAccount>({
   kind: "ServiceAccount",
   namespaced: true,
 });
+export const NETWORK_POLICIES = defineResource<types.NetworkPolicy>({
+  group: "networking.k8s.io",
+  version: "v1",
+  plural: "networkpolicies",
+  kind: "NetworkPolicy",
+  namespaced: true,
+});
 export const ENDPOINT_SLICES = defineResource<types.EndpointSlice>({
   group: "discovery.k8s.io",
   version: "v1",

@@ -13,6 +13,7 @@ export interface ControlPlaneCommand extends NodeMonitorFlags {
   nodeCidrMaskSize?: number;
   clusterDns?: string;
   dnsServer?: string;
+  networkPolicies: boolean;
   nodeName?: string;
   nodeApiAddress?: string;
   podAddress?: string;
@@ -48,6 +49,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       controllers: options.controllers,
       clusterDns,
       nodeMonitor: readNodeMonitorFlags(options),
+      networkPolicies: options.networkPolicies,
       directory: layout.controlPlane,
       kubeconfig: layout.kubeconfig,
       dns:

@@ -132,6 +132,11 @@ function addControlPlane(program: Command, finish: Finish): void {
     .addOption(serviceCidr())
     .option("--cluster-cidr <cidr>", "give each node a range of these addresses for its pods (default: none)", ipv4Cidr)
     .option("--node-cidr-mask-size <bits>", "how large each node's range is (default: 24)", wholeNumber(1, 32))
+    .option(
+      "--network-policies",
+      "a nodelet proxy keeps to network policies: warn nobody that they are not kept",
+      false,
+    )
     .option("--cluster-dns <ip>", "with --dns-server: make the service kube-dns at this address", ipv4Address)
     .option(
       "--dns-server <ip>",

@@ -202,7 +202,10 @@ async function serve(
     ? nodePlan.network
     : { serviceCidr: SERVICE_CIDR, apiAddress: undefined };
   return serveControlPlane(
-    { address: ADDRESS, port, podAddress, serviceCidr, version: await readVersion(), localNode: LOCAL_NODE },
+    {
+      ...{ address: ADDRESS, port, podAddress, serviceCidr, version: await readVersion(), localNode: LOCAL_NODE },
+      networkPolicies: nodePlan.isPossible,
+    },
     { ...renewed, journal: createMemoryJournal(), log: callbackLog(log) },
   );
 }

@@ -131,6 +131,7 @@ export const LAYERS: readonly Layer[] = [
 
   // The service proxy: the language of its rules, what compiles objects into them, and the loop that applies them.
   { path: "src/proxy/rules", rank: 3 },
+  { path: "src/proxy/policy", rank: 4 },
   { path: "src/proxy/services", rank: 4 },
   { path: "src/proxy/loop", rank: 5 },
   { path: "src/proxy/compose", rank: 6 },

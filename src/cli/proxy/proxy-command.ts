@@ -14,6 +14,7 @@ export interface ProxyCommand {
   masqueradeBit: number;
   healthzBindAddress: BindAddress | false;
   metricsBindAddress: BindAddress | false;
+  networkPolicies: boolean;
   nftTable: string;
   cleanup: boolean;
   v: number;
@@ -56,6 +57,11 @@ export function addProxy(program: Command, run: (options: ProxyCommand) => Promi
     )
     .addOption(bindAddress("--healthz-bind-address <address>", "0.0.0.0:10256"))
     .addOption(bindAddress("--metrics-bind-address <address>", "127.0.0.1:10249"))
+    .option(
+      "--network-policies",
+      "keep to network policies too, which takes the right to read pods, namespaces and policies",
+      false,
+    )
     .addOption(
       new Option("--nft-table <name>", "the table of nftables that holds all rules")
         .default(DEFAULT_TABLE)

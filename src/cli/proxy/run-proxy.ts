@@ -65,6 +65,7 @@ async function serveUntilStopped(options: ProxyCommand, { host, log, signal }: P
       nodePortAddresses: options.nodeportAddresses,
       masqueradeAll: options.masqueradeAll,
       masqueradeBit: options.masqueradeBit,
+      networkPolicies: options.networkPolicies,
       table: options.nftTable,
       families: await readFamilies(host),
     },

@@ -48,6 +48,8 @@ export interface ServedControlPlaneOptions extends ControllerOptions {
   readonly serviceCidr: string;
   /** The addresses of a DNS server of ours for the cluster's names. Default: there is none. */
   readonly clusterDns?: ClusterDnsAddresses | undefined;
+  /** True: the node's proxy keeps to network policies. Default false: their authors are told that nobody does. */
+  readonly networkPolicies?: boolean | undefined;
   /** nodelet's own version, for `/version`. */
   readonly version: string;
   /** A node that serves its API for this API server alone, and the node's address. */

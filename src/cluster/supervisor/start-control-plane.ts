@@ -13,6 +13,8 @@ export interface ControlPlaneChildOptions {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
+  /** True: the proxy of services runs, which keeps to network policies too. */
+  proxy: boolean;
   /** The address of the service of the cluster's DNS. Default: there is no such server of ours. */
   clusterDns?: string | undefined;
   /** The whole range belongs to the single node. */
@@ -57,6 +59,7 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       `--local-volumes=${layout.localVolumes}`,
       `--manifests=${options.manifests}`,
       ...(refusesForeign(options.kubeletArguments) ? ["--refuse-foreign-manifests"] : []),
+      ...(options.proxy ? ["--network-policies"] : []),
       `--state-dir=${layout.directory}`,
     ],
     environment,

@@ -54,6 +54,7 @@ export async function startProxy(layout: StateLayout, options: ProxyOptions): Pr
       `--hostname-override=${options.nodeName}`,
       `--cluster-cidr=${options.podCidr}`,
       `--service-cidr=${options.serviceCidr}`,
+      "--network-policies",
       `--nft-table=${tableOf(options.bridge ?? DEFAULT_BRIDGE)}`,
       `--healthz-bind-address=${LOOPBACK}:${port}`,
       "--metrics-bind-address=",

@@ -170,6 +170,12 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
     subjects: [`User/${PROXY_USER}`],
   },
   {
+    // The proxy keeps to network policies, for which other clusters have a program of their own.
+    name: "system:nodelet-network-policies",
+    rules: [rule("list watch", "", "namespaces pods"), rule("list watch", "networking.k8s.io", "networkpolicies")],
+    subjects: [`User/${PROXY_USER}`],
+  },
+  {
     name: "system:certificates.k8s.io:certificatesigningrequests:nodeclient",
     rules: [rule("create", CERTIFICATES, "certificatesigningrequests/nodeclient")],
     subjects: ["Group/system:bootstrappers"],

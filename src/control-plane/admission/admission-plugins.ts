@@ -23,7 +23,7 @@ import { createRuntimeClass } from "./runtime-class.ts";
 import { createServiceAccount } from "./service-account.ts";
 import { createStorageObjectInUseProtection } from "./storage-object-in-use.ts";
 import { createTaintNodesByCondition } from "./taint-nodes-by-condition.ts";
-import { createUnattendedKinds } from "./unattended-kinds.ts";
+import { type AttendedElsewhere, createUnattendedKinds } from "./unattended-kinds.ts";
 
 interface AdmissionDeps extends Omit<DefaultAccountDeps, "clock"> {
   clock: Pick<Clock, "now" | "setTimer">;
@@ -34,7 +34,7 @@ interface AdmissionDeps extends Omit<DefaultAccountDeps, "clock"> {
   loadSubjectReader: LoadSubjectReader;
 }
 
-interface AdmissionOptions extends PriorityOptions, TolerationSecondsOptions {
+interface AdmissionOptions extends PriorityOptions, TolerationSecondsOptions, AttendedElsewhere {
   /** The audiences of a service account token that names none: `--api-audiences`. */
   apiAudiences: readonly string[];
 }
@@ -67,6 +67,6 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
     createClusterTrustBundleAttest(authorize),
     createCertificateSubjectRestriction(subjects),
     createResourceQuota(reader, deps.clock),
-    createUnattendedKinds(),
+    createUnattendedKinds(options),
   ];
 }

@@ -1,9 +1,13 @@
 import { expect, it } from "vitest";
+import type { AdmissionPlugin } from "../ports/request.ts";
 import { requestFor } from "./__fixtures__/admission-bench.ts";
 import { createUnattendedKinds } from "./unattended-kinds.ts";
 
 function warningsOf(...targets: string[]): string[] {
-  const plugin = createUnattendedKinds();
+  return warningsBy(createUnattendedKinds(), ...targets);
+}
+
+function warningsBy(plugin: AdmissionPlugin, ...targets: string[]): string[] {
   const warnings: string[] = [];
   for (const target of targets) plugin.validate?.(requestFor(target, { warn: (text) => warnings.push(text) }));
   return warnings;
@@ -23,4 +27,9 @@ it("says once for each kind that its controller is not here", () => {
 
 it("says nothing about kinds that need no controller, and about changes", () => {
   expect(warningsOf("pods", "configmaps", "deployments.apps/scale")).toEqual([]);
+});
+
+it("tells of network policies only where no proxy of ours keeps to them", () => {
+  expect(warningsOf("networkpolicies.networking.k8s.io")).toEqual([expect.stringContaining("no traffic is filtered")]);
+  expect(warningsBy(createUnattendedKinds({ networkPolicies: true }), "networkpolicies.networking.k8s.io")).toEqual([]);
 });

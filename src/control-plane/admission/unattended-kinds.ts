@@ -1,21 +1,30 @@
 import type { AdmissionPlugin, AdmissionRequest } from "../ports/request.ts";
 import { groupResource } from "../ports/resource-kind.ts";
 
+const POLICIES = "networkpolicies.networking.k8s.io";
+
 /** The kinds whose controller is not part of this control plane, with the effect that therefore does not happen. */
 const UNATTENDED: ReadonlyMap<string, string> = new Map([
   ["horizontalpodautoscalers.autoscaling", "nothing is scaled by it"],
   ["ingresses.networking.k8s.io", "no traffic is routed by it"],
-  ["networkpolicies.networking.k8s.io", "no traffic is filtered by it"],
+  [POLICIES, "no traffic is filtered by it"],
 ]);
 
+/** What somebody else takes care of. */
+export interface AttendedElsewhere {
+  /** True: the proxy of the cluster's node keeps to network policies. Default false. */
+  networkPolicies?: boolean | undefined;
+}
+
 /** Warns the author of the first object of each such kind that the object is stored and nothing else happens. */
-export function createUnattendedKinds(): AdmissionPlugin {
+export function createUnattendedKinds({ networkPolicies = false }: AttendedElsewhere = {}): AdmissionPlugin {
   const told = new Set<string>();
   return {
     name: "UnattendedKinds",
     validate({ operation, kind, subresource, warn }: AdmissionRequest) {
       const resource = groupResource(kind);
       const consequence = UNATTENDED.get(resource);
+      if (networkPolicies && resource === POLICIES) return;
       if (consequence === undefined || operation !== "CREATE" || subresource !== "" || told.has(resource)) return;
       told.add(resource);
       warn(`nodelet has no controller for ${resource}: the object is stored, but ${consequence} unless you run one`);

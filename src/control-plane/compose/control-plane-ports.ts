@@ -71,6 +71,8 @@ export interface ControlPlaneConfig extends ControllerOptions {
   endpoint: ApiEndpoint;
   /** The addresses of a DNS server of ours for the cluster's names. Default: there is none. */
   clusterDns?: ClusterDnsAddresses | undefined;
+  /** True: the node's proxy keeps to network policies. Default false: their authors are told that nobody does. */
+  networkPolicies?: boolean | undefined;
   /** For `/version`. */
   version: string;
   localNode?: LocalNode | undefined;

@@ -52,7 +52,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const admission = [
     ...createAdmissionPlugins(
       { ...certificates, reader, feed, clock, randomSuffix, authorize: authorizer.authorize },
-      { apiAudiences: deps.tokens.audiences },
+      { apiAudiences: deps.tokens.audiences, networkPolicies: options.networkPolicies },
     ),
     createEscalationCheck(authorizer),
   ];

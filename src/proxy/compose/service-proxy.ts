@@ -13,6 +13,7 @@ import { createNftables, removalOf } from "../loop/nftables.ts";
 import { createHealthPages, createMetricsPages, createProxyHealth } from "../loop/proxy-pages.ts";
 import { declareSyncMetrics } from "../loop/sync-metrics.ts";
 import { watchCluster } from "../loop/watch-cluster.ts";
+import { createPolicyCompiler } from "../policy/policy-compiler.ts";
 import { ADDRESS_FAMILIES, type AddressFamily } from "../rules/fragment.ts";
 import type { RuleCompiler } from "../rules/rule-compiler.ts";
 import type { ServiceRuleOptions } from "../services/base-rules.ts";
@@ -32,6 +33,8 @@ interface ServiceProxyDeps {
 interface ServiceProxyOptions extends ServiceRuleOptions {
   /** The name of the table of each family. */
   readonly table: string;
+  /** True: network policies are kept to, which takes the right to read pods, namespaces and policies. */
+  readonly networkPolicies: boolean;
   /** The families that this machine has. */
   readonly families: readonly AddressFamily[];
 }
@@ -53,7 +56,7 @@ export function createServiceProxy(deps: ServiceProxyDeps, options: ServiceProxy
   const health = createProxyHealth(clock);
   const countTurn = declareSyncMetrics(metrics, options.families);
   const services = createServiceCompiler(options);
-  const compilers: readonly RuleCompiler[] = [services];
+  const compilers: readonly RuleCompiler[] = [services, ...(options.networkPolicies ? [createPolicyCompiler()] : [])];
   const healthServers = createHealthServers({ listen, log, isHealthy: health.isHealthy });
   const loop = createApplyLoop(
     {

@@ -1,4 +1,11 @@
-import { ENDPOINT_SLICES, type KubeResource, SERVICES } from "../../api/kube-resource.ts";
+import {
+  ENDPOINT_SLICES,
+  type KubeResource,
+  NAMESPACES,
+  NETWORK_POLICIES,
+  PODS,
+  SERVICES,
+} from "../../api/kube-resource.ts";
 import { createReflector, type ReflectorDeps } from "../../kube/create-reflector.ts";
 import type { Reflector, ReflectorChange } from "../../kube/reflector.ts";
 import type { ClusterKind, RuleInput } from "../rules/rule-compiler.ts";
@@ -28,6 +35,9 @@ export function watchCluster(
   const watches: Readonly<Record<ClusterKind, () => Pick<Reflector<unknown>, "run" | "synced">>> = {
     Service: () => reflect(SERVICES, (change) => ({ kind: "Service", change }), NOT_HEADLESS),
     EndpointSlice: () => reflect(ENDPOINT_SLICES, (change) => ({ kind: "EndpointSlice", change }), NOT_HEADLESS),
+    NetworkPolicy: () => reflect(NETWORK_POLICIES, (change) => ({ kind: "NetworkPolicy", change })),
+    Namespace: () => reflect(NAMESPACES, (change) => ({ kind: "Namespace", change })),
+    Pod: () => reflect(PODS, (change) => ({ kind: "Pod", change })),
   };
   return { reflectors: [...new Set(kinds)].map((kind) => watches[kind]()) };
 }

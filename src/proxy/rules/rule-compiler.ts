@@ -6,6 +6,9 @@ import type { AddressFamily, FragmentChanges } from "./fragment.ts";
 interface ClusterKinds {
   Service: types.Service;
   EndpointSlice: types.EndpointSlice;
+  NetworkPolicy: types.NetworkPolicy;
+  Namespace: types.Namespace;
+  Pod: types.Pod;
 }
 
 export type ClusterKind = keyof ClusterKinds;

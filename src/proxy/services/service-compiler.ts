@@ -48,6 +48,7 @@ export function createServiceCompiler(options: ServiceRuleOptions): ServiceCompi
 
   /** Returns the keys of the services that the change concerns. */
   const note = (change: RuleInput): string[] => {
+    if (change.kind !== "Service" && change.kind !== "EndpointSlice") return [];
     const { type, object, previous } = change.change;
     const key = serviceKeyOf(change.kind, object);
     if (change.kind === "Service") {

@@ -35,6 +35,7 @@ beforeAll(async () => {
       // Packets from pod to pod on one bridge come back by the node only where the kernel passes bridged packets to it.
       masqueradeAll: true,
       masqueradeBit: 14,
+      networkPolicies: false,
       table: TABLE,
       families: ["ip", "ip6"],
     },

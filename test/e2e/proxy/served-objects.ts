@@ -1,22 +1,25 @@
-import type { EndpointSlice, Service, ServiceSpec } from "../../../src/api/gen/types.ts";
+import type { EndpointSlice, Namespace, NetworkPolicy, Pod, Service, ServiceSpec } from "../../../src/api/gen/types.ts";
 import type { KubeResource } from "../../../src/api/kube-resource.ts";
 import { aborted } from "../../../src/base/abort.ts";
 import type { KubeClient, WatchEvent } from "../../../src/kube/port.ts";
 
+/** What such an API may have. No two objects of a kind have the same name. */
+type ServedObject = Service | EndpointSlice | NetworkPolicy | Namespace | Pod;
+
 /** The API of a cluster that has only what a test puts there. */
 interface ServedObjects {
   readonly client: Pick<KubeClient, "list" | "watch">;
-  put(...objects: Array<Service | EndpointSlice>): void;
-  remove(object: Service | EndpointSlice): void;
+  put(...objects: ServedObject[]): void;
+  remove(object: ServedObject): void;
 }
 
 /** Creates an empty API. */
 export function createServedObjects(): ServedObjects {
-  const objects = new Map<string, Service | EndpointSlice>();
-  const watchers = new Set<(type: "ADDED" | "MODIFIED" | "DELETED", object: Service | EndpointSlice) => void>();
+  const objects = new Map<string, ServedObject>();
+  const watchers = new Set<(type: "ADDED" | "MODIFIED" | "DELETED", object: ServedObject) => void>();
   let revision = 1;
-  const keyOf = ({ kind, metadata }: Service | EndpointSlice) => `${kind} ${metadata?.name}`;
-  const tell = (type: "ADDED" | "MODIFIED" | "DELETED", object: Service | EndpointSlice) => {
+  const keyOf = ({ kind, metadata }: ServedObject) => `${kind} ${metadata?.name}`;
+  const tell = (type: "ADDED" | "MODIFIED" | "DELETED", object: ServedObject) => {
     for (const watcher of watchers) watcher(type, object);
   };
   return {
@@ -30,7 +33,7 @@ export function createServedObjects(): ServedObjects {
         { signal }: { signal?: AbortSignal | undefined },
         onEvent: (event: WatchEvent<T>) => void,
       ) {
-        const watcher = (type: "ADDED" | "MODIFIED" | "DELETED", object: Service | EndpointSlice) => {
+        const watcher = (type: "ADDED" | "MODIFIED" | "DELETED", object: ServedObject) => {
           if (object.kind !== resource.kind) return;
           onEvent({ type, object: resource.read(object), resourceVersion: object.metadata?.resourceVersion ?? "" });
         };

@@ -1,0 +1,63 @@
+import type { AddressFamily, RuleChain, RuleFragment } from "../rules/fragment.ts";
+import {
+  ADDRESS_TYPES,
+  directionsOf,
+  type NamedPolicy,
+  namesOf,
+  POLICY_NAMES,
+  type PolicyDirection,
+} from "./policy-rules.ts";
+
+const ESTABLISHED = "ct state established,related accept";
+/** Who is who on a link is asked by packets of IPv6 that the bridge shows us, too. */
+const NEIGHBORS = "icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit, nd-router-advert } accept";
+/** The cluster's names are served by the node, which no selector of a policy can name. */
+const NAMES_SERVED = "meta l4proto { tcp, udp } th dport 53 accept";
+
+/**
+ * Computes where the kernel enters, after addresses were translated, and which policy looks at what. The verdict `accept`
+ * ends one entry only: what the caller's policies allow still has to be allowed by those of the called pod. Undefined
+ * without policies, so that packets pay for none. What the node itself sends, probes above all, passes no entry.
+ */
+export function computePolicyBase(policies: readonly NamedPolicy[], family: AddressFamily): RuleFragment | undefined {
+  if (policies.length === 0) return undefined;
+  const address = ADDRESS_TYPES[family];
+  const common = [
+    ESTABLISHED,
+    ...(family === "ip6" ? [NEIGHBORS] : []),
+    `${family} saddr . ${family} daddr @${POLICY_NAMES.self} accept`,
+  ];
+  const entry = (name: string, hook: string, ...rules: string[]): RuleChain => {
+    return { name, hook: `type filter hook ${hook}; policy accept;`, rules: [...common, ...rules] };
+  };
+  return {
+    sets: [
+      { kind: "set", name: POLICY_NAMES.isolated.ingress, type: `type ${address};` },
+      { kind: "set", name: POLICY_NAMES.isolated.egress, type: `type ${address};` },
+      { kind: "set", name: POLICY_NAMES.self, type: `type ${address} . ${address};` },
+    ],
+    chains: [
+      directionChain("egress", policies, family),
+      directionChain("ingress", policies, family),
+      entry("policy-forward-egress", "forward priority 0", "jump policy-egress"),
+      entry("policy-forward-ingress", "forward priority 1", "jump policy-ingress"),
+      entry("policy-input-egress", "input priority 0", NAMES_SERVED, "jump policy-egress"),
+    ],
+  };
+}
+
+/** Each policy may let the packet through; a pod of any policy is closed to the rest. */
+function directionChain(
+  direction: PolicyDirection,
+  policies: readonly NamedPolicy[],
+  family: AddressFamily,
+): RuleChain {
+  const side = `${family} ${direction === "ingress" ? "daddr" : "saddr"}`;
+  const jumps = policies
+    .filter(({ policy }) => directionsOf(policy).includes(direction))
+    .map((named) => {
+      const { pods, chain } = namesOf(named, direction);
+      return `${side} @${pods} jump ${chain}`;
+    });
+  return { name: `policy-${direction}`, rules: [...jumps, `${side} @${POLICY_NAMES.isolated[direction]} drop`] };
+}

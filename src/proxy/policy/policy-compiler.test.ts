@@ -1,0 +1,191 @@
+import { describe, expect, it } from "vitest";
+import type { Namespace, NetworkPolicy, NetworkPolicySpec, Pod, PodSpec } from "../../api/gen/types.ts";
+import type { RuleFragment } from "../rules/fragment.ts";
+import type { RuleInput } from "../rules/rule-compiler.ts";
+import { createRuleTable } from "../rules/rule-table.ts";
+import { createPolicyCompiler } from "./policy-compiler.ts";
+
+const pod = (
+  name: string,
+  ips: readonly string[],
+  labels: Record<string, string> = {},
+  more: Partial<PodSpec> = {},
+): Pod => ({
+  metadata: { name, namespace: name.startsWith("other") ? "other" : "default", labels },
+  spec: { containers: [{ name: "main", ports: [{ name: "web", containerPort: 8080 }] }], ...more },
+  status: { phase: "Running", podIPs: ips.map((ip) => ({ ip })) },
+});
+const policy = (spec: NetworkPolicySpec, name = "one"): NetworkPolicy => ({
+  metadata: { name, namespace: "default" },
+  spec,
+});
+const added = <Kind extends string, T>(kind: Kind, ...objects: T[]) =>
+  objects.map((object) => ({ kind, change: { type: "ADDED", object, previous: undefined } }) as const);
+
+const PODS: readonly Pod[] = [
+  pod("web", ["10.64.0.2", "fd00::2"], { app: "web" }),
+  pod("db", ["10.64.0.3"], { app: "db" }),
+  pod("other-web", ["10.64.0.4"], { app: "web" }),
+  pod("host", ["192.0.2.1"], { app: "web" }, { hostNetwork: true }),
+];
+const NAMESPACES: readonly Namespace[] = [
+  { metadata: { name: "default", labels: { team: "a" } } },
+  { metadata: { name: "other", labels: { team: "b" } } },
+];
+const CLUSTER: readonly RuleInput[] = [...added("Namespace", ...NAMESPACES), ...added("Pod", ...PODS)];
+
+function compile(...policies: NetworkPolicy[]): RuleFragment | undefined {
+  const { fragments } = createPolicyCompiler().compile([...CLUSTER, ...added("NetworkPolicy", ...policies)]);
+  return fragments.ip.get("policy default/one");
+}
+
+/** The rules of the policy's chains, and the elements of its sets by the end of their names. */
+function describePolicy(spec: NetworkPolicySpec) {
+  const fragment = compile(policy(spec));
+  const sets = new Map<string, string[]>();
+  for (const { set, key } of fragment?.elements ?? []) sets.set(set, [...(sets.get(set) ?? []), key]);
+  const chains = new Map(
+    (fragment?.chains ?? []).map(({ name, rules }) => [name.replace("policy-1-default-one-", ""), rules]),
+  );
+  return { chains: Object.fromEntries(chains), sets: Object.fromEntries(sets) };
+}
+
+const P = "policy-1-default-one";
+
+describe("a policy", () => {
+  it.each<[string, NetworkPolicySpec, Record<string, string[]>]>([
+    ["that allows nothing", { podSelector: {} }, { ingress: [] }],
+    ["of both ways", { podSelector: {}, policyTypes: ["Ingress", "Egress"] }, { ingress: [], egress: [] }],
+    [
+      "with rules for egress and no word of types",
+      { podSelector: {}, egress: [{}] },
+      { ingress: [], egress: ["accept"] },
+    ],
+    ["that allows everything", { podSelector: {}, ingress: [{}] }, { ingress: ["accept"] }],
+    [
+      "with ports",
+      {
+        podSelector: {},
+        ingress: [{ ports: [{ port: 80 }, { protocol: "UDP", port: 90, endPort: 99 }, { protocol: "SCTP" }] }],
+      },
+      { ingress: ["tcp dport 80 accept", "udp dport 90-99 accept", "meta l4proto sctp accept"] },
+    ],
+    [
+      "with blocks, of which this family's count",
+      {
+        podSelector: {},
+        ingress: [
+          {
+            from: [
+              { ipBlock: { cidr: "192.0.2.0/24", except: ["192.0.2.0/28", "192.0.2.64/28"] } },
+              { ipBlock: { cidr: "2001:db8::/32" } },
+            ],
+            ports: [{ port: 80 }],
+          },
+        ],
+      },
+      { ingress: ["ip saddr 192.0.2.0/24 ip saddr != { 192.0.2.0/28, 192.0.2.64/28 } tcp dport 80 accept"] },
+    ],
+    [
+      "whose peers are all of the other family",
+      { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: "2001:db8::/32" } }] }] },
+      { ingress: [] },
+    ],
+    [
+      "of egress",
+      { podSelector: {}, policyTypes: ["Egress"], egress: [{ to: [{ podSelector: {} }], ports: [{ port: "web" }] }] },
+      { egress: [`ip daddr @${P}-egress-0-peers ip daddr . meta l4proto . th dport @${P}-egress-0-ports accept`] },
+    ],
+  ])("%s", (_, spec, chains) => {
+    expect(describePolicy(spec).chains).toEqual(chains);
+  });
+
+  it.each<[string, NetworkPolicySpec, Record<string, string[]>]>([
+    [
+      "the pods of its namespace that it selects, without those of the host network",
+      { podSelector: { matchLabels: { app: "web" } } },
+      {
+        [`${P}-pods`]: ["10.64.0.2"],
+        "policy-self": ["10.64.0.2 . 10.64.0.2"],
+        "policy-isolated-ingress": ["10.64.0.2"],
+      },
+    ],
+    [
+      "peers of its own namespace",
+      { podSelector: { matchLabels: { app: "none" } }, ingress: [{ from: [{ podSelector: {} }] }] },
+      { [`${P}-ingress-0-peers`]: ["10.64.0.2", "10.64.0.3"] },
+    ],
+    [
+      "peers of other namespaces",
+      {
+        podSelector: { matchLabels: { app: "none" } },
+        ingress: [{ from: [{ namespaceSelector: { matchLabels: { team: "b" } } }] }],
+      },
+      { [`${P}-ingress-0-peers`]: ["10.64.0.4"] },
+    ],
+    [
+      "peers by both selectors",
+      {
+        podSelector: { matchLabels: { app: "none" } },
+        ingress: [{ from: [{ namespaceSelector: {}, podSelector: { matchLabels: { app: "web" } } }] }],
+      },
+      { [`${P}-ingress-0-peers`]: ["10.64.0.2", "10.64.0.4"] },
+    ],
+  ])("names %s in sets", (_, spec, sets) => {
+    expect(describePolicy(spec).sets).toEqual(sets);
+  });
+
+  it("resolves named ports by the pods that are called", () => {
+    const spec: NetworkPolicySpec = {
+      podSelector: { matchLabels: { app: "db" } },
+      ingress: [{ ports: [{ port: "web" }, { protocol: "UDP", port: "web" }] }],
+    };
+    expect(describePolicy(spec).sets[`${P}-ingress-0-ports`]).toEqual(["10.64.0.3 . tcp . 8080"]);
+  });
+});
+
+describe("the table", () => {
+  const start = () => {
+    const compiler = createPolicyCompiler();
+    const table = createRuleTable("ip", "t");
+    const change = (...changes: RuleInput[]) => table.change(compiler.compile(changes).fragments.ip);
+    return { table, change };
+  };
+
+  it("has nothing of policies while there are none, and nothing left after the last", () => {
+    const { table, change } = start();
+    expect(change(...CLUSTER)).toEqual([]);
+    const one = policy({ podSelector: {} });
+    expect(change(...added("NetworkPolicy", one)).length).toBeGreaterThan(0);
+    expect([...table.chains().keys()]).toContain("policy-forward-ingress");
+    change({ kind: "NetworkPolicy", change: { type: "DELETED", object: one, previous: one } });
+    expect([...table.chains().keys(), ...table.sets().keys()]).toEqual([]);
+    expect(table.elementsOf("policy-self").count).toBe(0);
+  });
+
+  it("changes in its sets alone when pods come and go, and not at all when nothing of them matters", () => {
+    const { change } = start();
+    change(
+      ...CLUSTER,
+      ...added("NetworkPolicy", policy({ podSelector: {}, ingress: [{ from: [{ podSelector: {} }] }] })),
+    );
+    const late = pod("late", ["10.64.0.9"]);
+    const statements = change(...added("Pod", late));
+    expect(statements.length).toBeGreaterThan(0);
+    expect(statements.filter((statement) => !statement.startsWith("add element "))).toEqual([]);
+    const touched = { ...late, metadata: { ...late.metadata, annotations: { a: "b" } } };
+    expect(change({ kind: "Pod", change: { type: "MODIFIED", object: touched, previous: late } })).toEqual([]);
+    const ended: Pod = { ...late, status: { ...late.status, phase: "Succeeded" } };
+    const removed = change({ kind: "Pod", change: { type: "MODIFIED", object: ended, previous: late } });
+    expect(removed.filter((statement) => !statement.startsWith("delete element "))).toEqual([]);
+  });
+
+  it("closes a pod of two policies until both are gone", () => {
+    const { table, change } = start();
+    const one = policy({ podSelector: {} });
+    change(...CLUSTER, ...added("NetworkPolicy", one, policy({ podSelector: {} }, "two")));
+    expect(table.elementsOf("policy-isolated-ingress").count).toBe(2);
+    change({ kind: "NetworkPolicy", change: { type: "DELETED", object: one, previous: one } });
+    expect(table.elementsOf("policy-isolated-ingress").count).toBe(2);
+  });
+});
