@@ -6,6 +6,7 @@ import type { ConfigurationError } from "./codec.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 import { computeTlsOptions, type TlsOptions } from "./tls-options.ts";
+import { computeTopologySettings, type TopologySettings } from "./topology-settings.ts";
 
 /** All settings of the node agent at its start, frozen: the configuration and the settings that only flags have. */
 export interface NodeAgentConfig {
@@ -44,6 +45,7 @@ export interface NodeAgentConfig {
   readonly certDirectory: string;
   /** The TLS options of the node's own server. */
   readonly tls: TlsOptions;
+  readonly topology: TopologySettings;
   /** Undefined means standalone: the node runs pods of files and URLs only. */
   readonly cluster: ClusterConfig | undefined;
   readonly log: LogOptions;
@@ -129,6 +131,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     credentialProviders: readCredentialProviders(flags, absolute, errors),
     certDirectory: absolute(readText(flags, "cert-dir", "/var/lib/kubelet/pki")),
     tls: computeTlsOptions(configuration, errors),
+    topology: computeTopologySettings(configuration, errors),
     cluster: readCluster(flags, absolute, errors),
     log: computeLogOptions(configuration),
   };

@@ -18,6 +18,7 @@ import type { PodWorkers } from "../pods/workers/pod-workers.ts";
 import { allocatePod, listAllocatedContainers } from "../resources/allocation/allocate-pod.ts";
 import { createPodAllocation, type PodAllocation } from "../resources/allocation/pod-allocation.ts";
 import { withAssignedDevices } from "../resources/devices/devices-of-node.ts";
+import type { TopologyPolicy } from "../resources/topology/topology-policy.ts";
 import { findRefusedVolume } from "../storage/volumes/network/refused-volumes.ts";
 import type { ClusterParts } from "./cluster.ts";
 import type { DeviceParts } from "./devices.ts";
@@ -25,6 +26,7 @@ import type { Foundation } from "./foundation.ts";
 import type { ReadingParts } from "./readings.ts";
 import type { RuntimeParts } from "./runtime.ts";
 import type { SourceParts } from "./sources.ts";
+import { composeTopology } from "./topology.ts";
 
 /** Which pods the node lets in. */
 export interface AdmissionParts {
@@ -58,7 +60,7 @@ export async function composeAdmission(
   const sized = (node: Node) => withMachineResources(node, machineNode);
   const freshNode = cluster && composeFreshNode(foundation, cluster, sized);
   const preemption = createPreemption({ clock, log, timeline, metrics, workers, onDecidable: inbox.offerDecidable });
-  const allocation = composeAllocation(foundation, neighbours);
+  const allocation = composeAllocation(foundation, neighbours, await composeTopology(foundation));
   const node = () => sized(cluster?.ownNode.node() ?? machineNode);
   const findMisfit = createFit({
     node: () => withAssignedDevices(node(), devices.assignments),
@@ -103,12 +105,13 @@ export async function composeAdmission(
 function composeAllocation(
   { inbox }: Foundation,
   { sources, devices, readings, workers }: AdmissionNeighbours,
+  topology: TopologyPolicy,
 ): PodAllocation {
   return createPodAllocation({
     concerns: (pod) => listAllocatedContainers(pod).some(devices.containers.concerns),
     isRunning: readings.running.isListed,
     activePods: () => (sources.desired.allReady() ? listLivePods(workers.states()).map(podUid) : undefined),
-    allocate: async (pod, signal) => await allocatePod({ devices: devices.containers }, pod, signal),
+    allocate: async (pod, signal) => await allocatePod({ devices: devices.containers, topology }, pod, signal),
     releaseOthers: devices.assignments.releaseOthers,
     release: devices.assignments.release,
     onDecidable: inbox.offerDecidable,

@@ -1,29 +1,79 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer, podUid } from "../../../api/pods.ts";
 import type { ContainerDevices } from "../devices/container-devices.ts";
+import { type MergePolicy, mergeHints, type NumaHint } from "../topology/merge-hints.ts";
+import { listNumaNodes } from "../topology/numa-mask.ts";
+import type { TopologyPolicy } from "../topology/topology-policy.ts";
 import type { AllocationRefusal } from "./pod-allocation.ts";
+
+interface AllocatePodDeps {
+  readonly devices: Pick<ContainerDevices, "allocate" | "hintsOfContainer" | "hintsOfPod">;
+  readonly topology: TopologyPolicy;
+}
 
 /** The containers for which something is given, in the order in which they start. */
 export function listAllocatedContainers({ spec }: Pod): Container[] {
   return [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
 }
 
-/** Gives each container of the pod its devices. What init containers have, those after them get again. */
+/**
+ * Gives each container of the pod its devices, on the NUMA nodes that the policy chooses. What init containers have, those
+ * after them get again.
+ */
 export async function allocatePod(
-  { devices }: { readonly devices: Pick<ContainerDevices, "allocate"> },
+  deps: AllocatePodDeps,
   pod: Pod,
   signal: AbortSignal,
 ): Promise<AllocationRefusal | undefined> {
+  const { metrics } = deps.topology;
+  const refusal = await metrics.measure(async () => await allocateContainers(deps, pod, signal));
+  if (refusal !== undefined) metrics.countError();
+  return refusal;
+}
+
+async function allocateContainers(
+  { devices, topology }: AllocatePodDeps,
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<AllocationRefusal | undefined> {
+  const ofPod = topology.scope === "pod" ? align(topology, ({ nodes }) => devices.hintsOfPod(pod, nodes)) : undefined;
+  if (ofPod === "refused") return NO_LOCALITY;
   const predecessors: string[] = [];
   const isInit = new Set(pod.spec?.initContainers);
   for (const container of listAllocatedContainers(pod)) {
     const user = { podUid: podUid(pod), container };
-    const error = await devices.allocate(user, { predecessors, numaNodes: undefined }, signal);
+    const place = ofPod ?? align(topology, ({ nodes }) => devices.hintsOfContainer(user, predecessors, nodes));
+    if (place === "refused") return NO_LOCALITY;
+    const error = await devices.allocate(user, { predecessors, numaNodes: place.numaNodes }, signal);
     if (error !== undefined) return unexpected(error);
+    if (ofPod === undefined) countAligned(topology);
     // A sidecar runs beside the containers after it, and shares nothing with them.
     if (isInit.has(container) && !isRestartableInitContainer(container)) predecessors.push(container.name);
   }
+  if (ofPod !== undefined) countAligned(topology);
   return undefined;
+}
+
+const NO_LOCALITY: AllocationRefusal = {
+  reason: "TopologyAffinityError",
+  message: "Resources cannot be allocated with Topology locality",
+};
+
+/** The NUMA nodes for one container or a whole pod; without a policy any will do. */
+function align(
+  { merge, scope, metrics }: TopologyPolicy,
+  readHints: (merge: MergePolicy) => ReadonlyArray<readonly NumaHint[] | undefined>,
+): { readonly numaNodes: ReadonlySet<number> | undefined } | "refused" {
+  if (merge === undefined) return { numaNodes: undefined };
+  const { hint, isAdmitted } = mergeHints(readHints(merge), merge);
+  if (isAdmitted) return { numaNodes: hint.nodes === undefined ? undefined : new Set(listNumaNodes(hint.nodes)) };
+  if (merge.policy === "single-numa-node") metrics.countAlignment(scope, false);
+  return "refused";
+}
+
+/** Only one policy promises that all is on one node. */
+function countAligned({ merge, scope, metrics }: TopologyPolicy): void {
+  if (merge?.policy === "single-numa-node") metrics.countAlignment(scope, true);
 }
 
 /** Upstream's words for whatever keeps a pod from what it asks for (pkg/kubelet/cm/admission/errors.go). */

@@ -1,10 +1,14 @@
-import type { Container } from "../../../api/gen/types.ts";
+import type { Container, Pod } from "../../../api/gen/types.ts";
+import { podContainers, podUid } from "../../../api/pods.ts";
 import { quantityValue } from "../../../api/quantity.ts";
+import { computeContainerLimits, type ResourceList } from "../../../api/resources.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { DevicePlugin } from "../../../device-plugin/port.ts";
+import type { NumaHint } from "../topology/merge-hints.ts";
 import { chooseDevices } from "./choose-devices.ts";
 import { type AssignedDevices, type DeviceAssignments, listDeviceIds, NO_NUMA_NODE } from "./device-assignments.ts";
+import { computeDeviceHints } from "./device-hints.ts";
 import type { DeviceInventory, DeviceResource } from "./device-inventory.ts";
 import { type DeviceOptions, joinDeviceResponses, NO_DEVICE_OPTIONS } from "./device-options.ts";
 
@@ -23,9 +27,15 @@ export interface ContainerDevices {
    * which is on the disk by then.
    */
   allocate(user: DeviceUser, place: DeviceSources, signal: AbortSignal): Promise<string | undefined>;
+  /** Where each resource of the container could be given; see `computeDeviceHints`. */
+  hintsOfContainer(user: DeviceUser, predecessors: readonly string[], machineNodes: readonly number[]): DeviceHints;
+  /** Where each resource of the whole pod could be given. */
+  hintsOfPod(pod: Pod, machineNodes: readonly number[]): DeviceHints;
   /** Makes the devices ready, and returns what they add to the container, or the message of its failure. */
   prepare(user: DeviceUser, signal: AbortSignal): Promise<PreparedDevices>;
 }
+
+type DeviceHints = ReadonlyArray<readonly NumaHint[] | undefined>;
 
 /** From where the container's devices may come. */
 export interface DeviceSources {
@@ -54,14 +64,29 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
   // Two choices at the same time could take the same device.
   const turn = createLimiter(1);
 
-  const wishesOf = (container: Container): Map<string, number> => {
+  const wishesIn = (limitsOfAll: ResourceList): Map<string, number> => {
     const known = assignments.resources();
-    const limits = Object.entries(container.resources?.limits ?? {}).map(([name, amount]) => {
+    const limits = Object.entries(limitsOfAll).map(([name, amount]) => {
       const isDevice = inventory.get(name) !== undefined || known.has(name);
       return [name, isDevice ? Number(quantityValue(amount)) : 0] as const;
     });
     return new Map(limits.filter(([, wanted]) => wanted > 0));
   };
+  const wishesOf = (container: Container) => wishesIn(container.resources?.limits ?? {});
+  const idsOf = (podUid: string, containers: readonly string[], resource: string): string[] => {
+    const assigned = containers.flatMap((name) => assignments.ofContainer(podUid, name).get(resource) ?? []);
+    return [...new Set(assigned.flatMap(listDeviceIds))].sort();
+  };
+
+  const hintsOf = (wishes: ReadonlyMap<string, number>, holders: DeviceHolders, machineNodes: readonly number[]) =>
+    [...wishes].map(([name, wanted]) => {
+      const resource = inventory.get(name);
+      if (resource === undefined) return undefined;
+      const present = idsOf(holders.podUid, holders.containers, name);
+      const reusable = idsOf(holders.podUid, holders.predecessors, name);
+      const inUse = assignments.inUse(name);
+      return computeDeviceHints({ resource, wanted, present, inUse, reusable, machineNodes });
+    });
 
   /** Returns why the container cannot have the devices; they are in the account where it can. */
   const allocateOne = async (
@@ -73,7 +98,6 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
     const { name: resourceName, wanted } = wish;
     const resource = inventory.get(resourceName);
     const present = assignments.ofContainer(podUid, container.name).get(resourceName);
-    const earlier = place.predecessors.flatMap((name) => assignments.ofContainer(podUid, name).get(resourceName) ?? []);
     const choice = await chooseDevices(
       {
         resourceName,
@@ -81,7 +105,7 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
         wanted,
         present: present && listDeviceIds(present),
         inUse: assignments.inUse(resourceName),
-        reusable: [...new Set(earlier.flatMap(listDeviceIds))].sort(),
+        reusable: idsOf(podUid, place.predecessors, resourceName),
         numaNodes: place.numaNodes,
         podUid,
         container: container.name,
@@ -156,6 +180,15 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
   return {
     concerns: (container) => wishesOf(container).size > 0,
     allocate: allocateInTurn,
+    hintsOfContainer({ podUid, container }, predecessors, machineNodes) {
+      const holders = { podUid, containers: [container.name], predecessors };
+      return hintsOf(wishesOf(container), holders, machineNodes);
+    },
+    hintsOfPod(pod, machineNodes) {
+      const containers = podContainers(pod).map(({ container }) => container.name);
+      const holders = { podUid: podUid(pod), containers, predecessors: [] };
+      return hintsOf(wishesIn(computeContainerLimits(pod)), holders, machineNodes);
+    },
     async prepare(user, signal) {
       const { podUid, container } = user;
       const wishes = wishesOf(container);
@@ -175,6 +208,13 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
       return { ok: true, options: joinDeviceResponses(responses) };
     },
   };
+}
+
+/** Whose devices count: those that the containers have, and those that become free for them. */
+interface DeviceHolders {
+  readonly podUid: string;
+  readonly containers: readonly string[];
+  readonly predecessors: readonly string[];
 }
 
 interface Wish {
