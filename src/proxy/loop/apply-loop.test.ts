@@ -1,0 +1,114 @@
+import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { isAbort } from "../../base/abort.ts";
+import { CodedError } from "../../base/errors.ts";
+import { type Log, silentLog } from "../../base/log.ts";
+import { createFakeClock, type FakeClock } from "../../host/fake/fake-clock.ts";
+import type { RuleCompiler, RuleInput } from "../rules/rule-compiler.ts";
+import { createApplyLoop } from "./apply-loop.ts";
+
+const TABLE = "t";
+let clock: FakeClock;
+let applied: string[][];
+let warnings: string[];
+/** What the kernel has, in nft's words; undefined for no table. */
+let described: { chain: string; rules: string[] } | undefined;
+let failure: Error | undefined;
+beforeEach(() => {
+  clock = createFakeClock();
+  applied = [];
+  warnings = [];
+  described = { chain: "c", rules: ["accept"] };
+  failure = undefined;
+});
+
+/** One chain, with as many rules as there were changes. */
+function countingCompiler(): RuleCompiler {
+  let seen = 1;
+  return {
+    kinds: ["Service"],
+    compile(changes) {
+      seen += changes.length;
+      const chains = [{ name: "c", rules: Array.from({ length: seen }, () => "accept") }];
+      return { fragments: { ip: new Map([["one", { chains }]]), ip6: new Map() }, staleFlows: [] };
+    },
+  };
+}
+
+function start() {
+  const log: Log = { ...silentLog, warn: (message) => warnings.push(message) };
+  const nftables = {
+    async apply(statements: readonly string[]) {
+      if (failure !== undefined) throw failure;
+      if (statements.length > 0) applied.push([...statements]);
+    },
+    async describe() {
+      if (described === undefined) return undefined;
+      const rules = described.rules.map((expr) => ({ rule: { chain: "c", expr } }));
+      return JSON.stringify({ nftables: [{ chain: { name: described.chain } }, ...rules] });
+    },
+  };
+  const loop = createApplyLoop(
+    {
+      nftables,
+      clock,
+      log,
+      compilers: [countingCompiler()],
+      forgetFlows: async () => undefined,
+      onTurn: async () => undefined,
+    },
+    { families: ["ip"], table: TABLE, checkPeriodMs: 30_000 },
+  );
+  const stop = new AbortController();
+  const ended = loop.run(stop.signal).catch((error: unknown) => {
+    if (!isAbort(error)) throw error;
+  });
+  onTestFinished(async () => {
+    stop.abort();
+    await ended;
+  });
+  return loop;
+}
+
+const CHANGE: RuleInput = { kind: "Service", change: { type: "ADDED", object: {}, previous: undefined } };
+const WHOLE = ["add table ip t", "delete table ip t", "add table ip t"];
+const untilApplied = async (count: number) => {
+  await vi.waitFor(() => expect(applied).toHaveLength(count), { interval: 1, timeout: 60_000 });
+};
+
+it("makes the table anew at first, and applies differences afterwards", async () => {
+  const loop = start();
+  await untilApplied(1);
+  expect(applied[0]?.slice(0, 3)).toEqual(WHOLE);
+  loop.offer([CHANGE]);
+  await untilApplied(2);
+  expect(applied[1]).toEqual(["flush chain ip t c", "add rule ip t c accept", "add rule ip t c accept"]);
+});
+
+it("makes the table anew after a transaction that failed", async () => {
+  const loop = start();
+  await untilApplied(1);
+  failure = new CodedError("nft-failed", "refused");
+  loop.offer([CHANGE]);
+  await vi.waitFor(() => expect(clock.pendingTimers).toBe(1), { interval: 1, timeout: 60_000 });
+  failure = undefined;
+  await clock.advance(1_000);
+  await untilApplied(2);
+  expect(applied[1]?.slice(0, 3)).toEqual(WHOLE);
+});
+
+it.each<[string, typeof described]>([
+  ["a table that is gone", undefined],
+  ["a chain that is gone", { chain: "other", rules: [] }],
+  ["a rule that was added", { chain: "c", rules: ["accept", "drop"] }],
+  ["a rule that was replaced", { chain: "c", rules: ["drop"] }],
+])("puts back %s, and tells of it", async (_name, found) => {
+  start();
+  await untilApplied(1);
+  await clock.advance(30_000);
+  expect(warnings).toEqual([]);
+  described = found;
+  await clock.advance(30_000);
+  await untilApplied(2);
+  expect(applied[1]?.slice(0, 3)).toEqual(WHOLE);
+  expect(warnings).toEqual(["somebody changed the rules of services; they are put back"]);
+});

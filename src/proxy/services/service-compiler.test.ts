@@ -1,0 +1,196 @@
+import { describe, expect, it } from "vitest";
+import type { EndpointSlice, Service } from "../../api/gen/types.ts";
+import { createRuleTable } from "../rules/rule-table.ts";
+import { createServiceCompiler } from "./service-compiler.ts";
+
+const OPTIONS = {
+  nodeName: "n1",
+  clusterCidrs: ["10.64.0.0/16"],
+  serviceCidrs: ["10.96.0.0/16"],
+  nodePortAddresses: [],
+  masqueradeAll: false,
+  masqueradeBit: 14,
+};
+
+function service(spec: Service["spec"] = {}, status: Service["status"] = {}): Service {
+  return {
+    metadata: { name: "web", namespace: "a" },
+    spec: { clusterIP: "10.96.0.9", clusterIPs: ["10.96.0.9"], ports: [{ port: 80, protocol: "TCP" }], ...spec },
+    status,
+  };
+}
+
+type Conditions = NonNullable<EndpointSlice["endpoints"]>[number]["conditions"];
+
+function slice(...endpoints: Array<[ip: string, nodeName?: string, conditions?: Conditions]>): EndpointSlice {
+  return {
+    metadata: { name: "web-1", namespace: "a", labels: { "kubernetes.io/service-name": "web" } },
+    addressType: "IPv4",
+    ports: [{ name: "", port: 8080, protocol: "TCP" }],
+    endpoints: endpoints.map(([ip, nodeName = "n1", conditions = { ready: true }]) => {
+      return { addresses: [ip], nodeName, conditions };
+    }),
+  };
+}
+
+/** The statements for the service, without those that are there for every service and without the hash in names. */
+function compile(...objects: Array<Service | EndpointSlice>): string[] {
+  const compiler = createServiceCompiler(OPTIONS);
+  const table = createRuleTable("ip", "t");
+  table.change(compiler.compile([]).fragments.ip);
+  const inputs = objects.map((object) =>
+    "addressType" in object
+      ? { kind: "EndpointSlice" as const, change: { type: "ADDED" as const, object, previous: undefined } }
+      : { kind: "Service" as const, change: { type: "ADDED" as const, object, previous: undefined } },
+  );
+  return table
+    .change(compiler.compile(inputs).fragments.ip)
+    .map((text) => text.replaceAll(/[0-9a-f]{10}-a\/web/g, "a/web"));
+}
+
+const rulesIn = (statements: readonly string[], chain: string) =>
+  statements
+    .filter((text) => text.startsWith(`add rule ip t ${chain} `))
+    .map((text) => text.slice(`add rule ip t ${chain} `.length));
+const elementsIn = (statements: readonly string[], set: string) =>
+  statements
+    .filter((text) => text.startsWith(`add element ip t ${set} `))
+    .map((text) => text.slice(`add element ip t ${set} `.length));
+
+describe("a service with endpoints", () => {
+  it("is an element that leads to a chain which chooses one of them", () => {
+    const statements = compile(service(), slice(["10.64.0.2"], ["10.64.0.1"]));
+    expect(elementsIn(statements, "service-ips")).toEqual(["{ 10.96.0.9 . tcp . 80 : goto cluster-a/web/tcp }"]);
+    expect(rulesIn(statements, "cluster-a/web/tcp")).toEqual([
+      "meta l4proto tcp dnat ip addr . port to numgen random mod 2 map { 0 : 10.64.0.1 . 8080, 1 : 10.64.0.2 . 8080 }",
+    ]);
+    expect(elementsIn(statements, "hairpin-connections")).toEqual(["{ 10.64.0.1 . 10.64.0.1, 10.64.0.2 . 10.64.0.2 }"]);
+  });
+
+  it.each<[string, Array<[string, string?, Conditions?]>, string]>([
+    ["the ready ones", [["10.64.0.1"], ["10.64.0.2", "n1", { ready: false }]], "10.64.0.1"],
+    [
+      "those that end and still serve, where none is ready",
+      [
+        ["10.64.0.1", "n1", { ready: false, serving: true, terminating: true }],
+        ["10.64.0.2", "n1", { ready: false }],
+      ],
+      "10.64.0.1",
+    ],
+    ["those without a word on their readiness", [["10.64.0.1", "n1", {}]], "10.64.0.1"],
+  ])("goes to %s", (_name, endpoints, ip) => {
+    const statements = compile(service(), slice(...endpoints));
+    expect(rulesIn(statements, "cluster-a/web/tcp")).toEqual([`meta l4proto tcp dnat to ${ip}:8080`]);
+  });
+
+  it("answers at node ports and outside addresses, masqueraded", () => {
+    const spec = { type: "LoadBalancer", externalIPs: ["192.0.2.1"], ports: [{ port: 80, nodePort: 30_080 }] };
+    const statements = compile(
+      service(spec, { loadBalancer: { ingress: [{ ip: "192.0.2.2" }] } }),
+      slice(["10.64.0.1"]),
+    );
+    expect(elementsIn(statements, "service-nodeports")).toEqual(["{ tcp . 30080 : goto external-a/web/tcp }"]);
+    expect(elementsIn(statements, "service-ips")[0]).toContain("192.0.2.1 . tcp . 80 : goto external-a/web/tcp");
+    expect(elementsIn(statements, "service-ips")[0]).toContain("192.0.2.2 . tcp . 80 : goto external-a/web/tcp");
+    expect(rulesIn(statements, "external-a/web/tcp")).toEqual(["jump mark-for-masquerade", "goto cluster-a/web/tcp"]);
+  });
+
+  it("of the policy Local keeps strangers to this node, and drops them where it has none", () => {
+    const spec = { type: "NodePort", externalTrafficPolicy: "Local", ports: [{ port: 80, nodePort: 30_080 }] };
+    const here = compile(service(spec), slice(["10.64.0.1"], ["10.64.1.1", "n2"]));
+    expect(rulesIn(here, "external-a/web/tcp").at(-1)).toBe("goto local-a/web/tcp");
+    expect(rulesIn(here, "local-a/web/tcp")).toEqual(["meta l4proto tcp dnat to 10.64.0.1:8080"]);
+    const away = compile(service(spec), slice(["10.64.1.1", "n2"]));
+    expect(elementsIn(away, "no-endpoint-nodeports")).toEqual(["{ tcp . 30080 : drop }"]);
+    expect(rulesIn(away, "external-a/web/tcp")).toEqual([
+      "ip saddr { 10.64.0.0/16 } goto cluster-a/web/tcp",
+      "fib saddr type local jump mark-for-masquerade",
+      "fib saddr type local goto cluster-a/web/tcp",
+    ]);
+  });
+
+  it("of the internal policy Local keeps everybody to this node", () => {
+    const statements = compile(service({ internalTrafficPolicy: "Local" }), slice(["10.64.1.1", "n2"]));
+    expect(elementsIn(statements, "no-endpoint-services")).toEqual(["{ 10.96.0.9 . tcp . 80 : drop }"]);
+    expect(elementsIn(statements, "service-ips")).toEqual([]);
+  });
+
+  it("keeps clients out that may not call its load balancer", () => {
+    const spec = { type: "LoadBalancer", loadBalancerSourceRanges: ["198.51.100.0/24"] };
+    const statements = compile(
+      service(spec, { loadBalancer: { ingress: [{ ip: "192.0.2.2" }] } }),
+      slice(["10.64.0.1"]),
+    );
+    expect(elementsIn(statements, "firewall-ips")).toEqual(["{ 192.0.2.2 . tcp . 80 : goto firewall-a/web/tcp }"]);
+    expect(rulesIn(statements, "firewall-a/web/tcp")).toEqual(["ip saddr 198.51.100.0/24 return", "drop"]);
+  });
+});
+
+describe("a service that leads nowhere", () => {
+  it("refuses where nobody has endpoints", () => {
+    expect(elementsIn(compile(service(), slice()), "no-endpoint-services")).toEqual([
+      "{ 10.96.0.9 . tcp . 80 : goto reject-packet }",
+    ]);
+  });
+
+  it.each<[string, Service]>([
+    ["headless", service({ clusterIP: "None", clusterIPs: ["None"] })],
+    ["only a name", service({ type: "ExternalName", externalName: "example.com" })],
+    [
+      "of another proxy",
+      {
+        ...service(),
+        metadata: { name: "web", namespace: "a", labels: { "service.kubernetes.io/service-proxy-name": "x" } },
+      },
+    ],
+  ])("has no rules when it is %s", (_name, object) => {
+    expect(compile(object, slice(["10.64.0.1"]))).toEqual([]);
+  });
+});
+
+describe("a change", () => {
+  it("touches its service only, and takes everything of it away in the end", () => {
+    const compiler = createServiceCompiler(OPTIONS);
+    const table = createRuleTable("ip", "t");
+    const apply = (
+      type: "ADDED" | "MODIFIED" | "DELETED",
+      object: EndpointSlice | Service,
+      previous?: typeof object,
+    ) => {
+      const change =
+        type === "ADDED" ? { type, object, previous: undefined } : { type, object, previous: previous ?? object };
+      const kind = "addressType" in object ? "EndpointSlice" : "Service";
+      // The two kinds are told apart by the line above.
+      const input = { kind, change } as Parameters<typeof compiler.compile>[0][number];
+      return table.change(compiler.compile([input]).fragments.ip);
+    };
+    apply("ADDED", service());
+    apply("ADDED", slice(["10.64.0.1"]));
+    const changed = apply("MODIFIED", slice(["10.64.0.2"]), slice(["10.64.0.1"]));
+    expect(changed.map((text) => text.replaceAll(/[0-9a-f]{10}-/g, ""))).toEqual([
+      "flush chain ip t cluster-a/web/tcp",
+      "delete element ip t hairpin-connections { 10.64.0.1 . 10.64.0.1 }",
+      "add rule ip t cluster-a/web/tcp meta l4proto tcp dnat to 10.64.0.2:8080",
+      "add element ip t hairpin-connections { 10.64.0.2 . 10.64.0.2 }",
+    ]);
+    expect(apply("MODIFIED", slice(["10.64.0.2"]), slice(["10.64.0.2"]))).toEqual([]);
+    apply("DELETED", slice(["10.64.0.2"]));
+    apply("DELETED", service());
+    expect(table.whole().filter((text) => text.includes("10.96.0.9") || text.includes("10.64.0.2"))).toEqual([]);
+  });
+
+  it("of a UDP service tells which flows are stale", () => {
+    const compiler = createServiceCompiler(OPTIONS);
+    const udp = service({ ports: [{ port: 53, protocol: "UDP" }] });
+    const of = (...ips: string[]): EndpointSlice => ({
+      ...slice(...ips.map((ip): [string] => [ip])),
+      ports: [{ name: "", port: 53, protocol: "UDP" }],
+    });
+    const flows = (object: EndpointSlice, previous: EndpointSlice) =>
+      compiler.compile([{ kind: "EndpointSlice", change: { type: "MODIFIED", object, previous } }]).staleFlows;
+    compiler.compile([{ kind: "Service", change: { type: "ADDED", object: udp, previous: undefined } }]);
+    const flow = { family: "ip", protocol: "udp", destination: "10.96.0.9", port: 53 };
+    expect(flows(of("10.64.0.1"), of())).toEqual([{ ...flow, endpoint: undefined }]);
+    expect(flows(of("10.64.0.2"), of("10.64.0.1"))).toEqual([{ ...flow, endpoint: "10.64.0.1" }]);
+  });
+});
