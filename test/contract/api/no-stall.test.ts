@@ -41,7 +41,12 @@ beforeAll(async () => {
       apiVersion: "apps/v1",
       kind: "Deployment",
       metadata: { name: "target" },
-      spec: { selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, ...template } },
+      // Paused, so that what is measured is the API server's work and not a rollout's.
+      spec: {
+        paused: true,
+        selector: { matchLabels: { a: "b" } },
+        template: { metadata: { labels: { a: "b" } }, ...template },
+      },
     },
   );
   limitMs = measureReference() * MAX_REFERENCES;
