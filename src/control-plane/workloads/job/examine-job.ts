@@ -59,7 +59,7 @@ export function examineJob(job: Job, pods: readonly Pod[], now: number): JobView
   const uncounted = pods.filter((pod) => isTracked(pod) && isCountable(job, pod));
   const newSucceeded = withoutUids(uncounted, succeeded).filter((pod) => pod.status?.phase === "Succeeded");
   const newFailed = withoutUids(uncounted, failed).filter((pod) => isPodFailed(pod, job));
-  const indexes = isIndexed(job) ? examineIndexes(job, { pods, active, countable: uncounted }) : undefined;
+  const indexes = isIndexed(job) ? examineIndexes(job, { active, countable: uncounted }) : undefined;
   const counted = newFailed.filter((pod) => judgeFailure(job.spec?.podFailurePolicy, pod).isCounted);
   const sums = {
     succeeded: indexes
@@ -94,7 +94,7 @@ export function isCountable(job: Job, pod: Pod): boolean {
 
 function examineIndexes(
   job: Job,
-  { pods, active, countable }: { pods: readonly Pod[]; active: readonly Pod[]; countable: readonly Pod[] },
+  { active, countable }: { active: readonly Pod[]; countable: readonly Pod[] },
 ): JobIndexes {
   const { spec, status = {} } = job;
   const completions = spec?.completions ?? 0;
@@ -106,9 +106,7 @@ function examineIndexes(
   const justFailed = countable.filter((pod) => failsIndex(job, pod, limit));
   const failed = uniteIndexes(parseIndexes(status.failedIndexes ?? "", completions), indexesOf(justFailed));
   const done = uniteIndexes(uniteIndexes(succeeded, failed), indexesOf(active));
-  const waiting = pods.filter((pod) => {
-    return countable.includes(pod) && isPodFailed(pod, job) && !hasIndex(done, completionIndexOf(pod) ?? -1);
-  });
+  const waiting = countable.filter((pod) => isPodFailed(pod, job) && !hasIndex(done, completionIndexOf(pod) ?? -1));
   return { counted, succeeded, failed, lastFailed: newestByIndex(waiting) };
 }
 
