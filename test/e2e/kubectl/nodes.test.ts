@@ -35,10 +35,6 @@ describe("kubectl with nodes", () => {
   });
   afterAll(async () => await cluster?.stop());
 
-  const controlledBy = async (kind: string, name: string): Promise<object> => {
-    const uid = await kubectl.ok(`get ${kind} ${name} -o jsonpath={.metadata.uid}`);
-    return { apiVersion: "apps/v1", kind, name, uid, controller: true };
-  };
   const taints = async () => await kubectl.ok("get node worker -o jsonpath={.spec.taints[*].key}");
 
   it("cordons and uncordons", async () => {
@@ -69,17 +65,19 @@ describe("kubectl with nodes", () => {
     const names = async () => await kubectl.ok("get pods -l app=web -o jsonpath={.items[*].metadata.name}");
     await expect.poll(names).toMatch(/^web-\w+$/);
     const web = await names();
-    const agent = await controlledBy("DaemonSet", "agent");
-    const items = [pod({ name: "agent", labels: { app: "agent" }, ownerReferences: [agent] }), pod({ name: "bare" })];
-    await kubectl.ok("create -f -", { input: { apiVersion: "v1", kind: "List", items } });
-    await bind(kubectl, { pods: [web, "agent", "bare"], to: "worker" });
+    const onWorker = async () => await kubectl.ok("get pods --field-selector spec.nodeName=worker -o name");
+    // The scheduler binds the pod of the daemon set by itself.
+    await expect.poll(onWorker).toMatch(/^pod\/agent-\w+\n$/);
+    const agent = (await onWorker()).trim();
+    await kubectl.ok("create -f -", { input: pod({ name: "bare" }) });
+    await bind(kubectl, { pods: [web, "bare"], to: "worker" });
     await setStatus(kubectl, `/api/v1/namespaces/default/pods/${web}`, RUNNING);
 
     expect(await kubectl.fails("drain worker --ignore-daemonsets --timeout=5s")).toMatch(
       /\(use --force to override\): default\/bare/,
     );
     expect(await kubectl.fails("drain worker --timeout=5s")).toContain(
-      "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/agent",
+      `cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): ${agent.replace("pod", "default")}`,
     );
     await kubectl.ok("delete pod bare --force --grace-period=0");
 
@@ -109,7 +107,7 @@ describe("kubectl with nodes", () => {
     // Its replica set makes another one, which waits for a node.
     await expect.poll(names).toMatch(/^web-\w+$/);
     expect(await names()).not.toBe(web);
-    expect(await kubectl.ok("get pods --field-selector spec.nodeName=worker -o name")).toBe("pod/agent\n");
+    expect(await onWorker()).toBe(`${agent}\n`);
     await expect.poll(allowed).toBe("0");
   });
 });
