@@ -43,7 +43,6 @@ export const LAYERS: readonly Layer[] = [
 
   // The rooms of the node agent, in the order in which they build on each other; a decimal orders the folders of one room.
   { path: "src/node/server", rank: 3 },
-  { path: "src/node/resources/allocation", rank: 3 },
   { path: "src/node/resources/capacity", rank: 3 },
   { path: "src/node/resources/checkpoints", rank: 3 },
   { path: "src/node/resources/file-access", rank: 3 },
@@ -52,6 +51,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/resources/topology", rank: 3 },
   { path: "src/node/resources/cgroups", rank: 3.1 },
   { path: "src/node/resources/devices", rank: 3.1 },
+  { path: "src/node/resources/records", rank: 3.1 },
   { path: "src/node/resources/allocation", rank: 3.2 },
   { path: "src/node/resources/pod-resources", rank: 3.2 },
   { path: "src/node/cluster/certificates", rank: 3 },

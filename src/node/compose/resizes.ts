@@ -2,8 +2,8 @@ import type { Pod } from "../../api/gen/types.ts";
 import { podUid } from "../../api/pods.ts";
 import type { ResizeReports } from "../pods/podsync/resize-steps.ts";
 import { createResizeConditions, type ResizeConditions } from "../pods/resize/resize-conditions.ts";
-import { withResources } from "../resources/allocation/pod-resource-info.ts";
-import { openResourceRecords, type ResourceRecords } from "../resources/allocation/resource-records.ts";
+import { withResources } from "../resources/records/pod-resource-info.ts";
+import { openResourceRecords, type ResourceRecords } from "../resources/records/resource-records.ts";
 import type { Foundation } from "./foundation.ts";
 
 /** What pods were granted, what they have got of it, and how far that is. */

@@ -1,6 +1,6 @@
 import type { Pod, PodCondition } from "../../../api/gen/types.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { isSameRequirements, type PodResourceInfo } from "../../resources/allocation/pod-resource-info.ts";
+import { isSameRequirements, type PodResourceInfo } from "../../resources/records/pod-resource-info.ts";
 import { planContainerResize } from "../../runtime/plan/container-resize.ts";
 import { findContainer, type PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 import type { ReadPod, SyncingRun } from "./sync-run.ts";

@@ -5,7 +5,7 @@ import { silentLog } from "../../../base/log.ts";
 import { createTasks } from "../../../base/tasks.ts";
 import { createTimeline } from "../../../base/timeline.ts";
 import { createFakeHost } from "../../../host/fake/create-fake-host.ts";
-import { openResourceRecords } from "../../resources/allocation/resource-records.ts";
+import { openResourceRecords } from "../../resources/records/resource-records.ts";
 import { createPodResizes, rankResizes } from "./pod-resizes.ts";
 import { createResizeConditions } from "./resize-conditions.ts";
 

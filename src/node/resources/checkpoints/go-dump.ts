@@ -1,3 +1,5 @@
+import { fnv32a } from "../../../base/fnv.ts";
+
 /**
  * A value of Go, as the checksum of upstream's checkpoints sees it. The names of types and fields are Go's own, because
  * they are a part of what is summed.
@@ -19,17 +21,12 @@ export interface GoTyped {
 
 type GoField = GoTyped & { readonly name: string };
 
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
 /**
  * The checksum of upstream's checkpoints (`pkg/kubelet/checkpointmanager/checksum`): FNV-1a with 32 bits over the text
  * that the package spew makes of the value with the format `%#v`.
  */
 export function computeGoChecksum(value: GoTyped): number {
-  let hash = FNV_OFFSET;
-  for (const byte of Buffer.from(dumpGoValue(value))) hash = Math.imul(hash ^ byte, FNV_PRIME);
-  return hash >>> 0;
+  return fnv32a(Buffer.from(dumpGoValue(value)));
 }
 
 /** The text itself: types stand before what is not within a list or a map. */

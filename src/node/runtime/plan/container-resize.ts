@@ -1,6 +1,6 @@
 import type { Container, Pod, ResourceRequirements } from "../../../api/gen/types.ts";
 import { quantityMilliValue, quantityValue } from "../../../api/quantity.ts";
-import { type PodResourceInfo, resourcesIn } from "../../resources/allocation/pod-resource-info.ts";
+import { type PodResourceInfo, resourcesIn } from "../../resources/records/pod-resource-info.ts";
 
 /** The resources of a container that may change while it runs: thousandths of a core, and bytes; 0 is none. */
 interface ContainerAmounts {

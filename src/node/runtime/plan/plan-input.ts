@@ -1,6 +1,6 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import type { ContainerKind } from "../../../api/pods.ts";
-import type { PodResourceInfo } from "../../resources/allocation/pod-resource-info.ts";
+import type { PodResourceInfo } from "../../resources/records/pod-resource-info.ts";
 import { type ContainerRuntimeStatus, findContainer, type PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import type { ContainerToKill, PodActions } from "./pod-actions.ts";
 

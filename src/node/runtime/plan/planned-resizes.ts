@@ -1,5 +1,5 @@
 import type { Container } from "../../../api/gen/types.ts";
-import { isSameRequirements } from "../../resources/allocation/pod-resource-info.ts";
+import { isSameRequirements } from "../../resources/records/pod-resource-info.ts";
 import type { ContainerRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import { type ContainerResize, planContainerResize } from "./container-resize.ts";
 import type { PlanInput } from "./plan-input.ts";

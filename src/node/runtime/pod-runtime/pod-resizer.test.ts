@@ -6,7 +6,7 @@ import * as cri from "../../../cri/gen/cri-v1.ts";
 import { CriError } from "../../../cri/port.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
 import { createFakeHost } from "../../../host/fake/create-fake-host.ts";
-import { openResourceRecords } from "../../resources/allocation/resource-records.ts";
+import { openResourceRecords } from "../../resources/records/resource-records.ts";
 import { TEST_NODE } from "../config/__fixtures__/node.ts";
 import { planContainerResize } from "../plan/container-resize.ts";
 import { createPodResizer } from "./pod-resizer.ts";

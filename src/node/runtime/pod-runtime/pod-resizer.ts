@@ -6,8 +6,8 @@ import * as cri from "../../../cri/gen/cri-v1.ts";
 import { isCriError, type RuntimeService } from "../../../cri/port.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
 import type { CgroupUsage } from "../../../host/cgroups-port.ts";
-import { type PodResourceInfo, resourcesIn } from "../../resources/allocation/pod-resource-info.ts";
-import type { ResourceRecords } from "../../resources/allocation/resource-records.ts";
+import { type PodResourceInfo, resourcesIn } from "../../resources/records/pod-resource-info.ts";
+import type { ResourceRecords } from "../../resources/records/resource-records.ts";
 import {
   computeContainerResources,
   computeOverheadResources,

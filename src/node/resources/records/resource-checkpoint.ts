@@ -1,6 +1,7 @@
 import type { ResourceRequirements } from "../../../api/gen/types.ts";
 import { isRecord } from "../../../api/object.ts";
 import { parseQuantity } from "../../../api/quantity.ts";
+import { computeGoChecksum, goText } from "../checkpoints/go-dump.ts";
 import type { PodResourceInfo } from "./pod-resource-info.ts";
 
 /** The resources of pods by their UIDs. */
@@ -60,9 +61,4 @@ function toQuantities(list: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(known);
 }
 
-/** FNV-1a with 32 bits over what Go's dump makes of a string, as upstream's checkpointmanager sums it. */
-function checksumOf(data: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(`(string)${data}`)) hash = Math.imul(hash ^ byte, 0x01000193);
-  return hash >>> 0;
-}
+const checksumOf = (data: string): number => computeGoChecksum({ type: "string", value: goText(data) });
