@@ -70,7 +70,7 @@ export interface CronFields {
 }
 
 /** A schedule by times of the day, or one that begins again after a duration in Go's syntax. */
-export type CronSchedule = { readonly fields: CronFields } | { readonly every: string };
+type CronSchedule = { readonly fields: CronFields } | { readonly every: string };
 
 /** Reads a schedule; undefined for one that `checkCronSchedule` has something against. */
 export function parseCronSchedule(schedule: string): CronSchedule | undefined {

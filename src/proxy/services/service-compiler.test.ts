@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EndpointSlice, Service } from "../../api/gen/types.ts";
+import type { RuleInput } from "../rules/rule-compiler.ts";
 import { createRuleTable } from "../rules/rule-table.ts";
 import { createServiceCompiler } from "./service-compiler.ts";
 
@@ -152,30 +153,23 @@ describe("a change", () => {
   it("touches its service only, and takes everything of it away in the end", () => {
     const compiler = createServiceCompiler(OPTIONS);
     const table = createRuleTable("ip", "t");
-    const apply = (
-      type: "ADDED" | "MODIFIED" | "DELETED",
-      object: EndpointSlice | Service,
-      previous?: typeof object,
-    ) => {
-      const change =
-        type === "ADDED" ? { type, object, previous: undefined } : { type, object, previous: previous ?? object };
-      const kind = "addressType" in object ? "EndpointSlice" : "Service";
-      // The two kinds are told apart by the line above.
-      const input = { kind, change } as Parameters<typeof compiler.compile>[0][number];
-      return table.change(compiler.compile([input]).fragments.ip);
-    };
-    apply("ADDED", service());
-    apply("ADDED", slice(["10.64.0.1"]));
-    const changed = apply("MODIFIED", slice(["10.64.0.2"]), slice(["10.64.0.1"]));
+    const apply = (input: RuleInput) => table.change(compiler.compile([input]).fragments.ip);
+    const one = slice(["10.64.0.1"]);
+    const other = slice(["10.64.0.2"]);
+    const modify = (object: EndpointSlice, previous: EndpointSlice) =>
+      apply({ kind: "EndpointSlice", change: { type: "MODIFIED", object, previous } });
+    apply({ kind: "Service", change: { type: "ADDED", object: service(), previous: undefined } });
+    apply({ kind: "EndpointSlice", change: { type: "ADDED", object: one, previous: undefined } });
+    const changed = modify(other, one);
     expect(changed.map((text) => text.replaceAll(/[0-9a-f]{10}-/g, ""))).toEqual([
       "flush chain ip t cluster-a/web/tcp",
       "delete element ip t hairpin-connections { 10.64.0.1 . 10.64.0.1 }",
       "add rule ip t cluster-a/web/tcp meta l4proto tcp dnat to 10.64.0.2:8080",
       "add element ip t hairpin-connections { 10.64.0.2 . 10.64.0.2 }",
     ]);
-    expect(apply("MODIFIED", slice(["10.64.0.2"]), slice(["10.64.0.2"]))).toEqual([]);
-    apply("DELETED", slice(["10.64.0.2"]));
-    apply("DELETED", service());
+    expect(modify(other, other)).toEqual([]);
+    apply({ kind: "EndpointSlice", change: { type: "DELETED", object: other, previous: other } });
+    apply({ kind: "Service", change: { type: "DELETED", object: service(), previous: service() } });
     expect(table.whole().filter((text) => text.includes("10.96.0.9") || text.includes("10.64.0.2"))).toEqual([]);
   });
 

@@ -26,7 +26,8 @@ function job(name: string, condition?: "Complete" | "Failed", startTime = CREATE
 }
 
 const reference = (name: string) => ({ kind: "Job", name, uid: `uid-of-${name}` });
-const planAt = (time: string, subject: CronJob, { jobs = [] as Job[], notBefore = 0 } = {}) => {
+const planAt = (time: string, subject: CronJob, options: { jobs?: readonly Job[]; notBefore?: number } = {}) => {
+  const { jobs = [], notBefore = 0 } = options;
   return planCronJob(subject, jobs, { now: Date.parse(time), notBefore });
 };
 
