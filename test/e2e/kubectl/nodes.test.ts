@@ -5,7 +5,7 @@ import { newestKubectl } from "./kubectl-binaries.ts";
 import { bind, node, pod, RUNNING, setStatus, workload } from "./manifests.ts";
 import { rowsOf } from "./tables.ts";
 
-/** Of pods that no scheduler but the test looks at. */
+/** The template of pods that no scheduler but the test looks at. */
 const WEB_TEMPLATE = {
   metadata: { labels: { app: "web" } },
   spec: { schedulerName: "test", containers: [{ name: "main", image: "registry.example/app:1" }] },
