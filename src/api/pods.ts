@@ -1,4 +1,4 @@
-import type { Container, Pod } from "./gen/types.ts";
+import type { Container, Pod, PodCondition } from "./gen/types.ts";
 import { CONFIG_MIRROR_ANNOTATION, CONFIG_SOURCE_ANNOTATION } from "./well-known.ts";
 
 export type PodSource = "file" | "http" | "api";
@@ -78,4 +78,14 @@ export function podContainers(pod: Pod): Array<{ container: Container; kind: Con
     ...containers.map((container) => ({ container, kind: "main" as const })),
     ...ephemeralContainers.map((container) => ({ container, kind: "ephemeral" as const })),
   ];
+}
+
+/** The pod's condition Ready, which its readiness probes and gates decide; undefined before the first verdict. */
+export function readyCondition({ status }: Pod): PodCondition | undefined {
+  return (status?.conditions ?? []).find(({ type }) => type === "Ready");
+}
+
+/** True when the pod's condition Ready is. */
+export function isPodReady(pod: Pod): boolean {
+  return readyCondition(pod)?.status === "True";
 }

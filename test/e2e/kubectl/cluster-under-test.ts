@@ -22,15 +22,12 @@ export interface ClusterUnderTest {
 
 const READY = "Ctrl-C stops it";
 
-/** Starts a control plane with nothing in it. The kubectl is the newest, when none is named; the flags are its own. */
-export async function startClusterUnderTest(
-  binary: KubectlBinary = newestKubectl(),
-  flags: readonly string[] = [],
-): Promise<ClusterUnderTest> {
+/** Starts a control plane with nothing in it. The kubectl is the newest, when none is named. */
+export async function startClusterUnderTest(binary: KubectlBinary = newestKubectl()): Promise<ClusterUnderTest> {
   const directory = await mkdtemp(join(tmpdir(), "nodelet-kubectl-"));
   const state = join(directory, "state");
   const port = await claimPort();
-  const program = startProgram("control-plane", "--state-dir", state, "--api-port", String(port), ...flags);
+  const program = startProgram("control-plane", "--state-dir", state, "--api-port", String(port));
   const kubeconfig = join(state, "kubeconfig");
   const kubectlWith = (path: string) => createKubectl({ binary, home: directory, kubeconfig: path });
   const stop = async () => {

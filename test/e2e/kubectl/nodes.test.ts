@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClusterUnderTest, startClusterUnderTest } from "./cluster-under-test.ts";
 import type { Kubectl } from "./kubectl.ts";
-import { newestKubectl } from "./kubectl-binaries.ts";
 import { bind, node, pod, RUNNING, setStatus, workload } from "./manifests.ts";
 import { rowsOf } from "./tables.ts";
 
@@ -15,8 +14,7 @@ describe("kubectl with nodes", () => {
   let cluster: ClusterUnderTest;
   let kubectl: Kubectl;
   beforeAll(async () => {
-    // The test plays the controllers: the pods, and what the budget counts, are as it says.
-    cluster = await startClusterUnderTest(newestKubectl(), ["--no-controllers"]);
+    cluster = await startClusterUnderTest();
     kubectl = cluster.kubectl;
     const budget = {
       apiVersion: "policy/v1",
@@ -25,7 +23,6 @@ describe("kubectl with nodes", () => {
       spec: { minAvailable: 1, selector: { matchLabels: { app: "web" } } },
     };
     const items = [
-      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } },
       node("worker"),
       workload("ReplicaSet", { name: "web" }, { template: WEB_TEMPLATE }),
       workload("DaemonSet", { name: "agent" }),

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints, Pod, Service } from "../../../api/gen/types.ts";
 import { typed, untyped } from "../../../api/object.ts";
+import { isPodReady } from "../../../api/pods.ts";
 import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../../control-loop/controller.ts";
 import { namespacedKeyOf, splitNamespacedKey } from "../../control-loop/namespaced-key.ts";
 import { createWorkQueue } from "../../control-loop/work-queue.ts";
@@ -12,7 +13,6 @@ import {
   hasEndpoint,
   hasOwnPods,
   hostNameOf,
-  isPodReady,
   lacksClusterIp,
   podAddress,
 } from "./service-pods.ts";

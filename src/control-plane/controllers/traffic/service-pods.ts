@@ -1,6 +1,6 @@
 import type { Pod, Service, ServicePort } from "../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../api/object.ts";
-import { isTerminalPhase, podContainers } from "../../../api/pods.ts";
+import { isTerminalPhase, podContainers, readyCondition } from "../../../api/pods.ts";
 import { parseTime } from "../../../base/clock.ts";
 import { namespacedKeyOf } from "../../control-loop/namespaced-key.ts";
 import { createObjectIndex } from "../../control-loop/object-index.ts";
@@ -103,15 +103,6 @@ function triggerTimeOf(pod: Pod, previous: Pod | undefined): string | undefined 
   const ready = readyCondition(pod);
   const before = previous === undefined ? undefined : readyCondition(previous);
   return ready?.status === before?.status ? undefined : ready?.lastTransitionTime;
-}
-
-function readyCondition({ status }: Pod) {
-  return (status?.conditions ?? []).find(({ type }) => type === "Ready");
-}
-
-/** True for a pod that its readiness probes and gates call ready. */
-export function isPodReady(pod: Pod): boolean {
-  return readyCondition(pod)?.status === "True";
 }
 
 /** True for a pod that has an address and has not ended, and that does not end unless such pods are wanted too. */

@@ -1,5 +1,6 @@
 import type { DiscoveryEndpointPort, Endpoint, EndpointSlice, Pod, Service } from "../../../api/gen/types.ts";
 import { typed } from "../../../api/object.ts";
+import { isPodReady } from "../../../api/pods.ts";
 import { type Controller, type ControllerDeps, runFollowing } from "../../control-loop/controller.ts";
 import { splitNamespacedKey } from "../../control-loop/namespaced-key.ts";
 import { createWorkQueue } from "../../control-loop/work-queue.ts";
@@ -11,7 +12,6 @@ import {
   hasEndpoint,
   hasOwnPods,
   hostNameOf,
-  isPodReady,
   lacksClusterIp,
   podAddress,
 } from "./service-pods.ts";

@@ -1,5 +1,6 @@
 import type { DaemonSetStatus } from "../../../api/gen/types.ts";
-import { isPodAvailable, isPodReady } from "../pod-control/pod-standing.ts";
+import { isPodReady } from "../../../api/pods.ts";
+import { isPodAvailable } from "../pod-control/pod-standing.ts";
 import { isUpToDate } from "./daemon-pod.ts";
 import type { DaemonView } from "./plan-daemon-set.ts";
 

@@ -1,7 +1,8 @@
 import type { DaemonSet } from "../../../api/gen/types.ts";
 import type { KubeObject, ObjectOf } from "../../../api/object.ts";
+import { isPodReady } from "../../../api/pods.ts";
 import { parseTime } from "../../../base/clock.ts";
-import { isPodAvailable, isPodReady } from "../pod-control/pod-standing.ts";
+import { isPodAvailable } from "../pod-control/pod-standing.ts";
 import { scaledCount } from "../pod-control/scaled-count.ts";
 import { isUpToDate, targetNodeOf } from "./daemon-pod.ts";
 import { judgeNode, type NodeEligibility } from "./node-eligibility.ts";

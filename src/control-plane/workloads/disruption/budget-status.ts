@@ -1,6 +1,6 @@
 import type { Condition, Pod, PodDisruptionBudgetStatus } from "../../../api/gen/types.ts";
+import { isPodReady } from "../../../api/pods.ts";
 import { formatTime, MINUTE, parseTime } from "../../../base/clock.ts";
-import { isPodReady } from "../pod-control/pod-standing.ts";
 
 /** A pod whose eviction was allowed, and that nobody has deleted after this time, is not going to be deleted. */
 const DELETION_MS = 2 * MINUTE;

@@ -1,6 +1,6 @@
 import type { Job, JobCondition, JobStatus, Pod } from "../../../api/gen/types.ts";
+import { isPodReady } from "../../../api/pods.ts";
 import { formatTime } from "../../../base/clock.ts";
-import { isPodReady } from "../pod-control/pod-standing.ts";
 import { countIndexes, formatIndexes, hasIndex } from "./completion-indexes.ts";
 import { isCountable, type JobView, newCondition } from "./examine-job.ts";
 import { completionIndexOf, isPodFailed, isSuspended, isTracked } from "./job-pods.ts";

@@ -1,5 +1,5 @@
-import type { Pod, PodCondition } from "../../../api/gen/types.ts";
-import { isTerminalPhase } from "../../../api/pods.ts";
+import type { Pod } from "../../../api/gen/types.ts";
+import { isPodReady, isTerminalPhase, readyCondition } from "../../../api/pods.ts";
 import { parseTime, SECOND } from "../../../base/clock.ts";
 
 /** True for a pod that has not ended and is not being deleted: it counts as a replica. */
@@ -10,11 +10,6 @@ export function isPodActive({ metadata, status }: Pod): boolean {
 /** True for a pod that is being deleted and has not ended. */
 export function isPodTerminating({ metadata, status }: Pod): boolean {
   return !isTerminalPhase(status?.phase) && metadata?.deletionTimestamp !== undefined;
-}
-
-/** True when the pod's condition Ready is. */
-export function isPodReady(pod: Pod): boolean {
-  return readyCondition(pod)?.status === "True";
 }
 
 /** Since when the pod is ready, in milliseconds since the epoch; undefined for a pod that is not ready. */
@@ -41,8 +36,4 @@ export function computeNextAvailableMs(pods: readonly Pod[], minReadySeconds: nu
   });
   const ahead = delays.filter((delay) => delay > 0);
   return minReadySeconds > 0 && ahead.length > 0 ? Math.min(...ahead) : undefined;
-}
-
-function readyCondition({ status }: Pod): PodCondition | undefined {
-  return status?.conditions?.find(({ type }) => type === "Ready");
 }

@@ -1,7 +1,7 @@
 import type { Pod } from "../../../api/gen/types.ts";
-import { isRestartableInitContainer } from "../../../api/pods.ts";
+import { isPodReady, isRestartableInitContainer } from "../../../api/pods.ts";
 import { parseTime } from "../../../base/clock.ts";
-import { isPodActive, isPodReady, podReadySince } from "./pod-standing.ts";
+import { isPodActive, podReadySince } from "./pod-standing.ts";
 
 const DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
 const PHASES = ["Pending", "Unknown", "Running"];

@@ -1,6 +1,7 @@
 import type { Pod, ReplicaSetCondition, ReplicaSetStatus } from "../../../api/gen/types.ts";
+import { isPodReady } from "../../../api/pods.ts";
 import { formatTime } from "../../../base/clock.ts";
-import { isPodAvailable, isPodReady } from "../pod-control/pod-standing.ts";
+import { isPodAvailable } from "../pod-control/pod-standing.ts";
 import type { ReplicaOwner } from "./replica-owner.ts";
 
 /** What became of the attempt to have as many pods as are wanted. */

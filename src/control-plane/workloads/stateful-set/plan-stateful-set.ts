@@ -1,6 +1,7 @@
 import type { StatefulSet } from "../../../api/gen/types.ts";
 import type { ObjectOf } from "../../../api/object.ts";
-import { isPodAvailable, isPodReady } from "../pod-control/pod-standing.ts";
+import { isPodReady } from "../../../api/pods.ts";
+import { isPodAvailable } from "../pod-control/pod-standing.ts";
 import { ordinalOf, ordinalRangeOf, podRevisionOf } from "./set-pod.ts";
 
 type StoredPod = ObjectOf<"Pod">;

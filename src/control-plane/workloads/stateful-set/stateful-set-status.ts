@@ -1,5 +1,6 @@
 import type { Pod, StatefulSet, StatefulSetStatus } from "../../../api/gen/types.ts";
-import { isPodAvailable, isPodReady } from "../pod-control/pod-standing.ts";
+import { isPodReady } from "../../../api/pods.ts";
+import { isPodAvailable } from "../pod-control/pod-standing.ts";
 import { podRevisionOf } from "./set-pod.ts";
 
 interface SetRevisions {
