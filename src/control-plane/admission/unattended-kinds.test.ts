@@ -13,12 +13,8 @@ function warningsBy(plugin: AdmissionPlugin, ...targets: string[]): string[] {
   return warnings;
 }
 
-it("says once for each kind that its controller is not here", () => {
-  const warnings = warningsOf(
-    "ingresses.networking.k8s.io",
-    "ingresses.networking.k8s.io",
-    "horizontalpodautoscalers.autoscaling",
-  );
+it("says of each object of such a kind that its controller is not here", () => {
+  const warnings = warningsOf("ingresses.networking.k8s.io", "horizontalpodautoscalers.autoscaling");
   expect(warnings).toEqual([
     "nodelet has no controller for ingresses.networking.k8s.io: the object is stored, but no traffic is routed by it unless you run one",
     "nodelet has no controller for horizontalpodautoscalers.autoscaling: the object is stored, but nothing is scaled by it unless you run one",

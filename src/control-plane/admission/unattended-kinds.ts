@@ -16,17 +16,15 @@ export interface AttendedElsewhere {
   networkPolicies?: boolean | undefined;
 }
 
-/** Warns the author of the first object of each such kind that the object is stored and nothing else happens. */
+/** Warns the author of each object of such a kind that the object is stored and nothing else happens. */
 export function createUnattendedKinds({ networkPolicies = false }: AttendedElsewhere = {}): AdmissionPlugin {
-  const told = new Set<string>();
   return {
     name: "UnattendedKinds",
     validate({ operation, kind, subresource, warn }: AdmissionRequest) {
       const resource = groupResource(kind);
       const consequence = UNATTENDED.get(resource);
       if (networkPolicies && resource === POLICIES) return;
-      if (consequence === undefined || operation !== "CREATE" || subresource !== "" || told.has(resource)) return;
-      told.add(resource);
+      if (consequence === undefined || operation !== "CREATE" || subresource !== "") return;
       warn(`nodelet has no controller for ${resource}: the object is stored, but ${consequence} unless you run one`);
     },
   };
