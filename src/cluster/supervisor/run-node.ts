@@ -39,8 +39,8 @@ const LOG_CHECK_PERIOD_MS = 60_000;
 
 /**
  * Runs a node: containerd, the control plane and the node agent are children, as are the proxy of services and the DNS
- * server, and each is started again by itself when it ends. Returns when the signal has fired and all have stopped; pods run on. Rejects when the first start
- * fails.
+ * server, and each is started again by itself when it ends. Returns when the signal has fired and all have stopped; pods
+ * run on. Rejects when the first start fails.
  */
 export async function runStandaloneNode(layout: StateLayout, options: NodeOptions, deps: NodeDeps): Promise<void> {
   const { clock, log, signal } = deps;
@@ -113,7 +113,10 @@ function planCompanions(layout: StateLayout, options: NodeOptions, { log, signal
   return [...(options.proxy ? [proxy] : []), ...(options.clusterDns === undefined ? [] : [dns])];
 }
 
-/** Starts a companion, and never rejects. One that cannot start is told of, and started again and again like one that has ended. */
+/**
+ * Starts a companion, and never rejects. One that cannot start is told of, and started again and again like one that has
+ * ended.
+ */
 async function startCompanion({ name, start }: Companion, deps: NodeDeps): Promise<Child> {
   try {
     return { name, start, first: await timed(deps, start, () => `${name} is ready`) };
