@@ -189,7 +189,9 @@ describe("the manifests directory of a control plane", () => {
     await put("a.yaml", bad, configMap("good"), { ...configMap("x"), kind: "Unknown", apiVersion: "example.com/v1" });
     await untilThere(`${CONFIG_MAPS}/good`);
     await untilRecorded({
-      "a.yaml": expect.stringMatching(/^Failed: ConfigMap bad: .*"dat".*; Unknown x: the API server does not serve/),
+      "a.yaml": expect.stringMatching(
+        /^Failed: ConfigMap bad: .*\.dat: field not declared.*; Unknown x: the API server does not serve/,
+      ),
     });
     const events = async () => {
       const { items } = await api.list("/api/v1/namespaces/kube-system/events");

@@ -263,5 +263,5 @@ describe("errors", () => {
 
 it("says what it is", async () => {
   const version = await kubeConfigOf(cluster).makeApiClient(VersionApi).getCode();
-  expect(version).toMatchObject({ major: "1", minor: "35", gitVersion: expect.stringMatching(/^v1\.35\./) });
+  expect(version).toMatchObject({ major: "1", minor: "36", gitVersion: expect.stringMatching(/^v1\.36\./) });
 });
