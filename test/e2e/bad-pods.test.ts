@@ -71,10 +71,10 @@ describe("pods that cannot run", () => {
   });
 
   it("refuses what this version does not do, by the field's name", async () => {
-    await node.write("bad.json", shellPod("bad", "x", { resources: {} }));
+    await node.write("bad.json", shellPod("bad", "x", { resourceClaims: [{ name: "gpu", resourceClaimName: "gpu" }] }));
     const pod = await node.pod("bad", ({ status }) => status?.phase === "Failed");
     expect(pod.status?.reason).toBe("UnsupportedFeature");
-    expect(pod.status?.message).toMatch(/spec\.resources/);
+    expect(pod.status?.message).toMatch(/spec\.resourceClaims/);
   });
 
   it("refuses to run a root image as non-root", async () => {

@@ -68,7 +68,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const readings = composeReadings(foundation);
   const runtime = await composeRuntime(foundation, { cluster, devices, readings, probes });
   const reporting = composeReporting(foundation, { cluster, sources, devices, readings, runtime });
-  const workers = composeWorkers(foundation, { devices, readings, runtime, probes, reporting });
+  const workers = composeWorkers(foundation, { sources, devices, readings, runtime, probes, reporting });
 
   const stats = composeStats(foundation, { readings, runtime, probes });
   const images = composeImageCollection(foundation, { runtime, reporting });

@@ -14,11 +14,13 @@ import type { ProbeParts } from "./probes.ts";
 import type { ReadingParts } from "./readings.ts";
 import type { Reporting } from "./reporting.ts";
 import type { RuntimeParts } from "./runtime.ts";
+import type { SourceParts } from "./sources.ts";
 
 /** The time after a sync that failed. */
 const SYNC_BACK_OFF_MS = 10 * SECOND;
 
 interface WorkerNeighbours {
+  readonly sources: SourceParts;
   readonly devices: DeviceParts;
   readonly readings: ReadingParts;
   readonly runtime: RuntimeParts;
@@ -29,7 +31,7 @@ interface WorkerNeighbours {
 /** The pods: how one is synced, and a worker for each. */
 export function composeWorkers(foundation: Foundation, neighbours: WorkerNeighbours): PodWorkers {
   const { ports, config, timeline, inbox, statuses } = foundation;
-  const { readings, probes, reporting } = neighbours;
+  const { sources, readings, probes, reporting } = neighbours;
   const { log, metrics } = ports;
   const { clock, random } = ports.host;
   return createPodWorkers(
@@ -41,7 +43,9 @@ export function composeWorkers(foundation: Foundation, neighbours: WorkerNeighbo
       metrics: createWorkerMetrics(metrics),
       onGone: createPodDeparture({
         onFinished: reporting.finished,
-        forget: createPodForgetter([{ forget: statuses.remove }, readings.cache, probes.probes]),
+        wanted: sources.desired.byUid,
+        forgetStatus: statuses.remove,
+        forget: createPodForgetter([readings.cache, probes.probes]),
         inbox,
       }),
       onFailure: createFailureEvents({ timeline }),

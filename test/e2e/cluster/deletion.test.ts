@@ -179,8 +179,10 @@ describe.each(SERVERS)("pods that end while the node agent is down, on $name", (
     const stoppable = "trap 'exit 5' TERM; while :; do sleep 0.05; done";
     await start("deleted", stoppable);
     await start("forced", RUN_FOR_EVER);
-    await start("ended", "until test -e /tmp/end; do sleep 0.05; done; exit 6", { restartPolicy: "Never" });
-    await start("crashed", "until test -e /tmp/end; do sleep 0.05; done; exit 6");
+    // The last sleep lets the command that makes the file end first.
+    const untilTold = "until test -e /tmp/end; do sleep 0.05; done; sleep 2; exit 6";
+    await start("ended", untilTold, { restartPolicy: "Never" });
+    await start("crashed", untilTold);
     await start("stays", RUN_FOR_EVER);
     const before = new Map<string, Pod>();
     for (const name of names) before.set(name, await world.pod(name, isRunning));

@@ -94,7 +94,7 @@ describe("kubectl finding out what is served", () => {
 
   it("tells where and which the server is, and how it is", async () => {
     expect(await kubectl.ok("cluster-info")).toContain(cluster.url);
-    expect(await kubectl.ok("version")).toMatch(/Server Version: .*v1\.35\.\d+/);
+    expect(await kubectl.ok("version")).toMatch(/Server Version: .*v1\.36\.\d+/);
     expect(await kubectl.ok("get --raw /healthz")).toBe("ok");
     expect(await kubectl.ok("get --raw /readyz?verbose")).toMatch(/\[\+\]ping ok\n[\s\S]*readyz check passed/);
     expect(await kubectl.ok("get --raw /metrics")).toMatch(

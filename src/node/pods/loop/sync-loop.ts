@@ -12,6 +12,7 @@ import type { SourceSnapshot } from "../sources/source-snapshot.ts";
 import type { PodState, WorkerUpdate } from "../workers/pod-state.ts";
 import { planHousekeeping, planReplacements } from "./housekeeping.ts";
 import type { LoopEvent, LoopInbox } from "./loop-inbox.ts";
+import { isToldOnce } from "./one-life.ts";
 
 /**
  * The one serial loop: takes one event at a time and tells the workers what follows from it. It decides which pods are
@@ -179,7 +180,7 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
         // The pod's source may have brought it back while the loop waited for the runtime: its worker is of a new life.
         if (workers.state(event.uid) !== undefined) break;
         const pod = desired.byUid(event.uid);
-        deps.forget(event.uid);
+        if (!isToldOnce(pod)) deps.forget(event.uid);
         // The API server's source names a deleted pod until the API server has removed it.
         if (pod !== undefined && pod.metadata?.deletionTimestamp === undefined) add(pod);
         deps.onPodsChanged();
