@@ -11,7 +11,7 @@ import { createLinuxHost } from "../src/host/linux/create-linux-host.ts";
 import { readManifest } from "../src/node/pods/sources/read-manifest.ts";
 import { readNodeFacts } from "../src/node/runtime/config/read-node-facts.ts";
 import { podLogDirectory } from "../src/node/runtime/logs/container-log-paths.ts";
-import { createPodConfigs } from "../src/node/runtime/pod-runtime/create-pod-configs.ts";
+import { createPodConfigs, type PodConfigsDeps } from "../src/node/runtime/pod-runtime/create-pod-configs.ts";
 import { createPodFiles } from "../src/node/runtime/pod-runtime/pod-files.ts";
 import { createSubPaths } from "../src/node/storage/volumes/subpaths/sub-paths.ts";
 import { NODE_NAME } from "./agent.ts";
@@ -44,10 +44,16 @@ export interface FloorPod {
   startMs: number;
 }
 
+/** The pods of the bench name no object. */
+function nothingToRead(): PodConfigsDeps["refs"] {
+  const refuse = async () => await Promise.reject(new Error("the floor has no objects"));
+  return { secret: refuse, configMap: refuse, services: () => ({ hasSynced: true, list: () => [] }) };
+}
+
 export async function createFloor(world: World): Promise<Floor> {
   const host = createLinuxHost();
   const configs = createPodConfigs(await readFacts(world), {
-    refs: undefined,
+    refs: nothingToRead(),
     userNamespaces: undefined,
     cgroupParentOf: undefined,
   });

@@ -54,7 +54,7 @@ const ROOTS = [
   /^io\.k8s\.kube-aggregator\.pkg\.apis\.apiregistration\.v1\./,
 ];
 /** What `src/api/decode.ts` decodes; its field tables load at every start, so name no kind that is not needed. */
-const DECODED = ["io.k8s.api.core.v1.Pod"];
+const DECODED = ["ConfigMap", "Pod", "Secret"].map((kind) => `io.k8s.api.core.v1.${kind}`);
 const SCALARS: Record<string, string> = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": "string",
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "string | number",

@@ -1,13 +1,15 @@
 import { type FieldError, fieldPath, showValue } from "./field-error.ts";
 import { SCHEMA } from "./gen/schema.ts";
-import type { LifecycleHandler, Pod } from "./gen/types.ts";
+import type { ConfigMap, LifecycleHandler, Pod, Secret } from "./gen/types.ts";
 import { isRecord } from "./object.ts";
 import { formatQuantity, parseQuantity } from "./quantity.ts";
 
 /** The kinds whose field tables `gen/schema.ts` holds. */
 interface DecodableKinds {
-  Pod: Pod;
+  ConfigMap: ConfigMap;
   LifecycleHandler: LifecycleHandler;
+  Pod: Pod;
+  Secret: Secret;
 }
 
 export interface Decoded<Value> {

@@ -7,6 +7,7 @@ import { createPullRecords, type PullRecords } from "../runtime/images/pull-reco
 import { readVerificationPolicy } from "../runtime/images/verification-policy.ts";
 import type { ClusterParts } from "./cluster.ts";
 import type { Foundation } from "./foundation.ts";
+import type { PodData } from "./pod-data.ts";
 
 /** Images: whose credentials they are pulled with, and who may use them. */
 export interface ImageParts {
@@ -16,10 +17,15 @@ export interface ImageParts {
   readonly prune: (imageIds: readonly string[], listedAt: number) => Promise<void>;
 }
 
+interface ImageNeighbours {
+  readonly cluster: ClusterParts | undefined;
+  readonly data: Pick<PodData, "pullSecrets">;
+}
+
 const DEFAULT_PARALLEL_PULLS = 5;
 
 /** Rejects where a plugin for credentials cannot work: the node does not start with such a plugin. */
-export async function composeImages(foundation: Foundation, cluster: ClusterParts | undefined): Promise<ImageParts> {
+export async function composeImages(foundation: Foundation, { cluster, data }: ImageNeighbours): Promise<ImageParts> {
   const { ports, config, timeline } = foundation;
   const { host, cri, log, metrics } = ports;
   const { clock, files } = host;
@@ -36,7 +42,7 @@ export async function composeImages(foundation: Foundation, cluster: ClusterPart
       metrics,
       records,
       claims,
-      pullSecrets: cluster?.refs.pullSecrets.of,
+      pullSecrets: data.pullSecrets.of,
       nodeEntries: createNodeRegistryConfig({ files, clock, log }, config.registryConfigs).entries,
       providedCredentials: plugins?.provide,
     },

@@ -16,6 +16,7 @@ import { composeImageCollection } from "./image-collection.ts";
 import { composeLoop } from "./loop.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { composePlugins } from "./plugins.ts";
+import { composePodData } from "./pod-data.ts";
 import { composePodResources } from "./pod-resources.ts";
 import { composeProbes } from "./probes.ts";
 import { composeReadings } from "./readings.ts";
@@ -63,10 +64,11 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const foundation = await composeFoundation(ports, config);
   const devices = await composeDevices(foundation);
   const cluster = composeCluster(foundation, devices);
-  const sources = composeSources(foundation, cluster);
+  const data = composePodData(foundation, cluster);
+  const sources = composeSources(foundation, { cluster, data });
   const probes = composeProbes(foundation);
   const readings = composeReadings(foundation);
-  const runtime = await composeRuntime(foundation, { cluster, devices, readings, probes });
+  const runtime = await composeRuntime(foundation, { cluster, data, devices, readings, probes });
   const reporting = composeReporting(foundation, { cluster, sources, devices, readings, runtime });
   const workers = composeWorkers(foundation, { sources, devices, readings, runtime, probes, reporting });
 

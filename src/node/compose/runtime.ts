@@ -14,6 +14,7 @@ import type { DeviceParts } from "./devices.ts";
 import type { Foundation } from "./foundation.ts";
 import { composeImages, type ImageParts } from "./images.ts";
 import { composeLogRotation } from "./logs.ts";
+import type { PodData } from "./pod-data.ts";
 import type { ProbeParts } from "./probes.ts";
 import type { ReadingParts } from "./readings.ts";
 import { composeResources, type ResourceParts } from "./resizes.ts";
@@ -33,6 +34,7 @@ export interface RuntimeParts {
 
 interface RuntimeNeighbours {
   readonly cluster: ClusterParts | undefined;
+  readonly data: PodData;
   readonly devices: DeviceParts;
   readonly readings: ReadingParts;
   readonly probes: ProbeParts;
@@ -41,15 +43,15 @@ interface RuntimeNeighbours {
 /** Rejects where the configuration names what is not there: a root of cgroups, plugins for credentials. */
 export async function composeRuntime(
   foundation: Foundation,
-  { cluster, devices, readings, probes }: RuntimeNeighbours,
+  { cluster, data, devices, readings, probes }: RuntimeNeighbours,
 ): Promise<RuntimeParts> {
   const { ports, config, facts, timeline } = foundation;
   const { host, cri, metrics } = ports;
   const { kubelet, rootDirectory, podLogsDirectory, containerLogsDirectory } = config;
   const { health } = readings;
   const refs = cluster?.refs;
-  const images = await composeImages(foundation, cluster);
-  const volumes = composeVolumes(foundation, cluster);
+  const images = await composeImages(foundation, { cluster, data });
+  const volumes = composeVolumes(foundation, { cluster, data });
   const cgroups = composeCgroups(foundation);
   const handlers = createHandlerFeatures({ health, classes: refs?.runtimeClasses });
   const userNamespaces = createUserNamespaces(
@@ -69,7 +71,7 @@ export async function composeRuntime(
     timeline,
     metrics,
     configs: createPodConfigs(facts, {
-      refs: refs && { ...refs.objects, services: () => refs.services },
+      refs: { ...data.objects, services: () => data.services },
       userNamespaces,
       cgroupParentOf: cgroups.pods?.parentOf,
       devices: devices.containers,

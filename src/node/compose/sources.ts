@@ -7,6 +7,7 @@ import { createHttpSource } from "../pods/sources/http-source.ts";
 import type { PodSourceLoop } from "../pods/sources/source-snapshot.ts";
 import type { ClusterParts } from "./cluster.ts";
 import type { Foundation } from "./foundation.ts";
+import type { PodData } from "./pod-data.ts";
 
 /** The sources that the configuration names, and what they want together. */
 export interface SourceParts {
@@ -19,12 +20,17 @@ interface NamedSource {
   readonly loop: PodSourceLoop;
 }
 
+interface SourceNeighbours {
+  readonly cluster: ClusterParts | undefined;
+  readonly data: Pick<PodData, "manifests">;
+}
+
 /** Warns in the log where no source is configured. */
-export function composeSources(foundation: Foundation, cluster: ClusterParts | undefined): SourceParts {
+export function composeSources(foundation: Foundation, { cluster, data }: SourceNeighbours): SourceParts {
   const { ports, timeline } = foundation;
   const { host, log } = ports;
   const sources = [
-    ...composeFileSource(foundation),
+    ...composeFileSource(foundation, data),
     ...composeHttpSource(foundation),
     ...composeApiSource(foundation, cluster),
   ];
@@ -36,14 +42,18 @@ export function composeSources(foundation: Foundation, cluster: ClusterParts | u
   };
 }
 
-function composeFileSource({ ports, config, inbox }: Foundation): NamedSource[] {
+function composeFileSource(
+  { ports, config, inbox }: Foundation,
+  { manifests }: SourceNeighbours["data"],
+): NamedSource[] {
   const { host, log } = ports;
   const { clock, files } = host;
   const { nodeName, kubelet, staticPodPath: path, refusesForeignManifests: refusesForeign } = config;
   if (path === undefined) return [];
   const { fileCheckFrequency: checkFrequencyMs } = kubelet;
   const options = { path, nodeName, refusesForeign, ignoresOtherKinds: config.ignoresOtherKinds, checkFrequencyMs };
-  return [{ name: "file", loop: createFileSource({ clock, files, log, emit: inbox.offerSnapshot }, options) }];
+  const deps = { clock, files, log, emit: inbox.offerSnapshot, objects: manifests };
+  return [{ name: "file", loop: createFileSource(deps, options) }];
 }
 
 function composeHttpSource({ ports, config, inbox }: Foundation): NamedSource[] {

@@ -22,6 +22,7 @@ import type { ClaimedVolumes, VolumePlugin } from "../storage/volumes/volume-plu
 import type { ClusterParts } from "./cluster.ts";
 import { composeCsiPlugin } from "./csi-plugin.ts";
 import type { Foundation } from "./foundation.ts";
+import type { PodData } from "./pod-data.ts";
 import type { RefParts } from "./refs.ts";
 import { composeVolumeStats, type VolumeStatsParts } from "./volume-stats.ts";
 
@@ -37,8 +38,13 @@ export interface VolumeParts {
   readonly parts: readonly Part[];
 }
 
+interface VolumeNeighbours {
+  readonly cluster: ClusterParts | undefined;
+  readonly data: Pick<PodData, "objects">;
+}
+
 /** Builds a plugin for every kind of volume. */
-export function composeVolumes(foundation: Foundation, cluster: ClusterParts | undefined): VolumeParts {
+export function composeVolumes(foundation: Foundation, { cluster, data }: VolumeNeighbours): VolumeParts {
   const { ports, config, guards } = foundation;
   const { files, mounts } = ports.host;
   const { rootDirectory } = config;
@@ -49,7 +55,7 @@ export function composeVolumes(foundation: Foundation, cluster: ClusterParts | u
   const statistics = composeVolumeStats(foundation, drivers?.csi);
   const plugins = [
     ...composePlugins(foundation, storage),
-    ...composeApiPlugins(foundation, cluster),
+    ...composeApiPlugins(foundation, { cluster, data }),
     ...(drivers?.plugins ?? []),
   ].map(statistics.observe);
   const claims = cluster && composeClaims(foundation, cluster);
@@ -78,14 +84,17 @@ function composePlugins({ ports, config, timeline, facts }: Foundation, storage:
   ];
 }
 
-/** The plugins of what the API server tells: secrets, config maps, tokens, the pod itself. */
-function composeApiPlugins({ ports, timeline, facts }: Foundation, cluster: ClusterParts | undefined): VolumePlugin[] {
+/** The plugins of what is told by name: secrets, config maps, tokens, the pod itself. */
+function composeApiPlugins(
+  { ports, timeline, facts }: Foundation,
+  { cluster, data }: VolumeNeighbours,
+): VolumePlugin[] {
   const { clock, files, mounts } = ports.host;
   return createApiVolumePlugins({
     files,
     clock,
     directoryMaker: createVolumeDirectoryMaker({ files, mounts }),
-    api: cluster === undefined ? createLoneSources({ podFacts: () => facts }) : volumeSources(cluster.refs, facts),
+    api: cluster === undefined ? createLoneSources(data.objects, () => facts) : volumeSources(cluster.refs, facts),
     onOutdated: createOutdatedTeller(createPodRecorder(timeline)),
   });
 }

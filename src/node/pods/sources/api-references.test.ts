@@ -82,4 +82,16 @@ describe("references to API objects", () => {
   ])("allows %s", (_what, spec) => {
     expect(find(spec)).toBeUndefined();
   });
+
+  it.each<[string | undefined, Partial<PodSpec>]>([
+    [undefined, { imagePullSecrets: [{ name: "x" }] }],
+    [undefined, volumes({ secret: {} })],
+    [undefined, projected({ configMap: {} })],
+    ["spec.volumes[1].azureFile", volumes({ azureFile: { secretName: "x", shareName: "y" } })],
+    ["spec.volumes[1].projected.sources[1].serviceAccountToken", projected({ serviceAccountToken: { path: "t" } })],
+    ["spec.serviceAccountName", { serviceAccountName: "x" }],
+  ])("leave %s where manifests have config maps and secrets", (path, spec) => {
+    const found = findApiReference({ spec: { containers: [container({})], ...spec } }, { hasData: true });
+    expect(found?.path).toBe(path);
+  });
 });

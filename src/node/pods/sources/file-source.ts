@@ -5,8 +5,10 @@ import { type Clock, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Files } from "../../../host/port.ts";
+import type { ManifestObjects } from "../../cluster/refs/manifest-objects.ts";
 import { createManifestFiles, type Scan } from "./manifest-files.ts";
 import { createProblemLog } from "./problem-log.ts";
+import { createRestartOnChange } from "./restart-on-change.ts";
 import { createSnapshotEmitter, type PodSourceLoop, type SnapshotListener } from "./source-snapshot.ts";
 
 interface FileSourceDeps {
@@ -14,6 +16,8 @@ interface FileSourceDeps {
   files: Pick<Files, "read" | "stat" | "list" | "watch">;
   log: Log;
   emit: SnapshotListener;
+  /** Is given the config maps and secrets beside the pods. Undefined: there may be none. */
+  objects?: Pick<ManifestObjects, "take"> | undefined;
 }
 
 interface FileSourceOptions {
@@ -39,8 +43,20 @@ const SETTLE = { quietMs: 5, maxMs: 100 };
 export function createFileSource(deps: FileSourceDeps, options: FileSourceOptions): PodSourceLoop {
   const { checkFrequencyMs = DEFAULT_CHECK_FREQUENCY_MS } = options;
   const path = resolve(options.path);
-  const manifests = createManifestFiles(deps, { ...options, path });
+  const manifests = createManifestFiles(deps, { ...options, path, takesData: deps.objects !== undefined });
   const emit = createSnapshotEmitter("file", deps.emit);
+  const remake = createRestartOnChange();
+  /** Returns whether anything differs from the scan before. Objects are there before the pods that name them. */
+  const offer = (scan: Exclude<Scan, { kind: "unreadable" }>): boolean => {
+    const isPartial = scan.kind !== "missing" && scan.isPartial;
+    const pods = remake({ ...scan, isPartial });
+    const hasNewObjects =
+      deps.objects?.take(
+        scan.objects,
+        pods.map(({ pod }) => pod),
+      ) ?? false;
+    return emit(pods, isPartial) || hasNewObjects;
+  };
   return {
     async run(signal) {
       const changed = createChangeFlag(deps.clock);
@@ -48,7 +64,7 @@ export function createFileSource(deps: FileSourceDeps, options: FileSourceOption
       try {
         for (let wasTold = true; ; ) {
           const scan = await manifests.scan();
-          const isNews = scan.kind !== "unreadable" && emit(scan.pods, scan.kind !== "missing" && scan.isPartial);
+          const isNews = scan.kind !== "unreadable" && offer(scan);
           // No event came for the change: the path leads elsewhere (a changed link), and the watch is on the old place.
           if (isNews && !wasTold) watch.end();
           watch.follow(directoryToWatch(path, scan));

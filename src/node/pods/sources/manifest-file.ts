@@ -3,8 +3,10 @@ import type { Clock } from "../../../base/clock.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import type { FileType } from "../../../host/file-type.ts";
 import type { FileStatus, Files } from "../../../host/port.ts";
+import type { ManifestObject } from "../../cluster/refs/manifest-objects.ts";
 import { joinManifestErrors, type Problem } from "./problem-log.ts";
 import { keepLastGood, MAX_MANIFEST_BYTES, type ManifestContent, readManifest } from "./read-manifest.ts";
+import { keepLastObjects } from "./read-manifest-data.ts";
 import type { SourcePod } from "./source-snapshot.ts";
 
 /** The last content of one manifest file. */
@@ -15,6 +17,8 @@ export interface ManifestFile {
   isFresh: boolean;
   contentHash: string;
   pods: SourcePod[];
+  /** The config maps and secrets beside the pods. */
+  objects: ManifestObject[];
   /** The file was never read, so that its pods are not known. */
   isUnread?: boolean;
   /** The problem with the file, if there is one. */
@@ -35,12 +39,14 @@ interface ManifestFilePlace {
   judge(status: FileStatus): string | undefined;
   /** Leaves objects of other kinds than pods to others. Default: they are problems. */
   ignoresOtherKinds?: boolean | undefined;
+  /** Takes config maps and secrets, for pods to name. Default: they are of other kinds. */
+  takesData?: boolean | undefined;
 }
 
 /** The coarsest clock of a file system in use (FAT, some network file systems). */
 const FRESH_MS = 2_000;
 const READ_ATTEMPTS = 3;
-const NOTHING: ManifestFile = { version: "", isFresh: false, contentHash: "", pods: [] };
+const NOTHING: ManifestFile = { version: "", isFresh: false, contentHash: "", pods: [], objects: [] };
 
 /**
  * The file as it is now, given its content before; undefined when it is gone. A file that did not change is not read.
@@ -58,8 +64,8 @@ export async function readManifestFile(
     if (type !== "file") return { ...NOTHING, problem: refuseType(type) };
     const refused = file.judge(status);
     if (refused !== undefined) {
-      const fields = { error: refused, ...countKept(before.pods.length) };
-      return { ...NOTHING, pods: before.pods, problem: { level: "error", message: "Refused pod manifest", fields } };
+      const fields = { error: refused, ...countKept(before) };
+      return { ...NOTHING, ...keepAll(before), problem: { level: "error", message: "Refused pod manifest", fields } };
     }
     if (before.version === version && !before.isFresh) return withoutWarning(before);
 
@@ -68,18 +74,18 @@ export async function readManifestFile(
     const contentHash = createHash("sha256").update(read.data).digest("hex");
     const state = { version: read.version, isFresh, contentHash };
     if (before.contentHash === contentHash) return { ...withoutWarning(before), ...state };
-    const { path: location, nodeName, ignoresOtherKinds } = file;
-    const content = readManifest(read.data, { source: "file", location, nodeName }, { ignoresOtherKinds });
-    return { ...state, ...takeContent(before.pods, content) };
+    const { path: location, nodeName, ...options } = file;
+    const content = readManifest(read.data, { source: "file", location, nodeName }, options);
+    return { ...state, ...takeContent(before, content) };
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     const isTooLong = codeOf(error) === "EFBIG";
     const words = isTooLong ? `EFBIG: it is longer than ${MAX_MANIFEST_BYTES / 1024 ** 2} MiB` : messageOf(error);
-    const fields = { error: words, ...countKept(before.pods.length) };
+    const fields = { error: words, ...countKept(before) };
     // A file that is refused for its length counts as read; after any other error the file's pods are not known.
     const isUnread = !isTooLong && (before === NOTHING || before.isUnread === true);
     const problem: Problem = { level: "error", message: "Cannot read pod manifest", fields };
-    return { ...NOTHING, pods: before.pods, problem, isUnread };
+    return { ...NOTHING, ...keepAll(before), problem, isUnread };
   }
 }
 
@@ -100,23 +106,37 @@ async function readSettled(
 }
 
 function takeContent(
-  before: readonly SourcePod[],
+  before: ManifestFile,
   content: ManifestContent,
-): Pick<ManifestFile, "pods" | "problem" | "warning"> {
+): Pick<ManifestFile, "objects" | "pods" | "problem" | "warning"> {
+  const hasAny = content.pods.length > 0 || content.objects.length > 0 || content.hasOthers;
   // A writer leaves an empty file between truncating it and writing it anew.
-  const isEmpty = content.pods.length === 0 && content.errors.length === 0 && !content.hasOthers;
+  const isEmpty = !hasAny && content.errors.length === 0;
   const errors = isEmpty ? ["it holds no pod"] : content.errors;
-  const pods = keepLastGood(before, { pods: content.pods, errors });
-  const fields = { error: joinManifestErrors(errors), ...countKept(pods.length - content.pods.length) };
+  const pods = keepLastGood(before.pods, { pods: content.pods, errors });
+  const objects = keepLastObjects(before.objects, { objects: content.objects, errors });
+  const kept = {
+    pods: pods.slice(content.pods.length),
+    objects: objects.slice(content.objects.length),
+  };
+  const fields = { error: joinManifestErrors(errors), ...countKept(kept) };
   return {
     pods,
+    objects,
     ...(errors.length > 0 && { problem: { level: "error", message: "Refused pod manifest", fields } }),
     ...(content.warnings.length > 0 && { warning: joinManifestErrors(content.warnings) }),
   };
 }
 
-function countKept(count: number): { podsKept?: number } {
-  return count > 0 ? { podsKept: count } : {};
+type Kept = Pick<ManifestFile, "objects" | "pods">;
+
+const keepAll = ({ pods, objects }: Kept): Kept => ({ pods, objects });
+
+function countKept({ pods, objects }: Kept): { podsKept?: number; objectsKept?: number } {
+  return {
+    ...(pods.length > 0 && { podsKept: pods.length }),
+    ...(objects.length > 0 && { objectsKept: objects.length }),
+  };
 }
 
 /** The content of a link that leads to nothing: it has no pods, and a problem that says why. */

@@ -5,6 +5,7 @@ import type { Log } from "../../../base/log.ts";
 import type { FileType } from "../../../host/file-type.ts";
 import { findForeignWriter } from "../../../host/foreign-writer.ts";
 import type { FileStatus, Files } from "../../../host/port.ts";
+import type { ManifestObject } from "../../cluster/refs/manifest-objects.ts";
 import { DANGLING_LINK, type ManifestFile, type ManifestFileDeps, readManifestFile } from "./manifest-file.ts";
 import { createProblemLog, type Problem } from "./problem-log.ts";
 import type { SourcePod } from "./source-snapshot.ts";
@@ -15,6 +16,14 @@ interface ManifestFiles {
   scan(): Promise<Scan>;
 }
 
+/** What the files at the path give together. */
+interface Found {
+  pods: SourcePod[];
+  /** The config maps and secrets beside the pods. */
+  objects: ManifestObject[];
+  isPartial: boolean;
+}
+
 /**
  * - `directory`, `file`: what the path is; its pods in the order of the files' names, `isPartial` where some file could
  *   never be read.
@@ -22,8 +31,8 @@ interface ManifestFiles {
  * - `unreadable`: the path could not be looked at; its known pods stand.
  */
 export type Scan =
-  | { kind: "directory" | "file"; pods: SourcePod[]; isPartial: boolean }
-  | { kind: "missing"; pods: [] }
+  | ({ kind: "directory" | "file" } & Found)
+  | { kind: "missing"; pods: []; objects: [] }
   | { kind: "unreadable" };
 
 interface ManifestFilesDeps extends ManifestFileDeps {
@@ -44,6 +53,8 @@ interface ManifestFilesOptions {
   refusesForeign?: boolean | undefined;
   /** Leaves objects of other kinds than pods to others. Default: they are problems. */
   ignoresOtherKinds?: boolean | undefined;
+  /** Takes config maps and secrets, for pods to name. Default: they are of other kinds. */
+  takesData?: boolean | undefined;
 }
 
 export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFilesOptions): ManifestFiles {
@@ -68,8 +79,9 @@ export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFi
   };
 
   const refresh = async ({ path, type }: { path: string; type: FileType }) => {
-    const { nodeName, ignoresOtherKinds } = options;
-    const asked = { path, nodeName, ignoresOtherKinds, judge: (status: FileStatus) => judgeOwner(path, status) };
+    const { nodeName, ignoresOtherKinds, takesData } = options;
+    const judge = (status: FileStatus) => judgeOwner(path, status);
+    const asked = { path, nodeName, ignoresOtherKinds, takesData, judge };
     const found = await readManifestFile(deps, asked, known.get(path));
     const file = found ?? (type === "link" ? DANGLING_LINK : undefined);
     if (file === undefined) return forget(path);
@@ -85,14 +97,16 @@ export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFi
     problems.forget(path);
   };
 
-  const readAll = async (
-    entries: ReadonlyArray<{ path: string; type: FileType }>,
-  ): Promise<{ pods: SourcePod[]; isPartial: boolean }> => {
+  const readAll = async (entries: ReadonlyArray<{ path: string; type: FileType }>): Promise<Found> => {
     const present = new Set(entries.map(({ path }) => path));
     for (const path of known.keys()) if (!present.has(path)) forget(path);
     await Promise.all(entries.map(async (entry) => limiter.run(async () => refresh(entry))));
     const files = entries.flatMap(({ path }) => known.get(path) ?? []);
-    return { pods: files.flatMap(({ pods }) => pods), isPartial: files.some(({ isUnread }) => isUnread) };
+    return {
+      pods: files.flatMap(({ pods }) => pods),
+      objects: files.flatMap(({ objects }) => objects),
+      isPartial: files.some(({ isUnread }) => isUnread),
+    };
   };
 
   const look = async (path: string): Promise<{ scan: Scan; problem?: Problem }> => {
@@ -104,7 +118,7 @@ export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFi
     if (type === undefined) {
       await readAll([]);
       const message = "Pod manifest path does not exist: it gives no pods";
-      return { scan: { kind: "missing", pods: [] }, problem: { level: "warn", message } };
+      return { scan: { kind: "missing", pods: [], objects: [] }, problem: { level: "warn", message } };
     }
     if (type !== "directory") throw new Error(`it is neither a directory nor a file but a ${type}`);
     // Upstream skips the same: a name that begins with a dot is an editor's, or another file's half-written successor.

@@ -30,6 +30,20 @@ describe("reading a manifest", () => {
     expect([pods.length, errors, hasOthers]).toEqual([1, [], true]);
   });
 
+  it("says who takes config maps and secrets where it does not", () => {
+    const [error] = read("{apiVersion: v1, kind: Secret, metadata: {name: s}}").errors;
+    expect(error).toMatch(
+      /got kind "Secret".*: config maps and secrets beside static pods are for a node without an API/,
+    );
+  });
+
+  it.each(["yes", "TRUE", ""])("warns of the annotation %j, which asks for nothing", (value) => {
+    const annotated = GOOD.replace("name: good", `name: good, annotations: {nodelet/restart-on-change: "${value}"}`);
+    expect(read(annotated).warnings).toEqual([
+      `document 1: metadata.annotations[nodelet/restart-on-change]: "${value}" asks for nothing: write "true" or "false"`,
+    ]);
+  });
+
   it("gives the same pod however it is written", () => {
     const yaml =
       "apiVersion: v1\nkind: Pod\nmetadata:\n  name: good\nspec:\n  containers:\n  - image: busybox\n    name: main\n";
@@ -89,7 +103,7 @@ describe("reading a manifest", () => {
   });
 
   it("gives nothing for nothing", () => {
-    expect(read("# nothing\n---\n")).toEqual({ pods: [], errors: [], warnings: [], hasOthers: false });
+    expect(read("# nothing\n---\n")).toEqual({ pods: [], objects: [], errors: [], warnings: [], hasOthers: false });
     expect(names("{apiVersion: v1, kind: PodList, items: []}")).toEqual([]);
   });
 });

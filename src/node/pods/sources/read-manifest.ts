@@ -3,18 +3,24 @@ import { defaultPod } from "../../../api/defaults.ts";
 import { formatFieldError } from "../../../api/field-error.ts";
 import type { Pod } from "../../../api/gen/types.ts";
 import { type ManifestDocument, parseManifest } from "../../../api/manifest.ts";
+import type { KubeObject } from "../../../api/object.ts";
 import { podFullName, podUid } from "../../../api/pods.ts";
 import { validatePod } from "../../../api/validate-pod.ts";
+import type { ManifestObject } from "../../cluster/refs/manifest-objects.ts";
 import { findApiReference } from "./api-references.ts";
+import { DATA_REFUSAL, isDataObject, readDataObject } from "./read-manifest-data.ts";
+import { findRestartProblem } from "./restart-on-change.ts";
 import type { SourcePod } from "./source-snapshot.ts";
 import { makeStaticPod, type StaticPodOrigin } from "./static-pod.ts";
 
 /** The longest manifest; a longer one is refused, as upstream does. */
 export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
 
-/** The usable pods of a manifest, and the errors of the rest. */
+/** The usable pods and objects of a manifest, and the errors of the rest. */
 export interface ManifestContent {
   pods: SourcePod[];
+  /** The config maps and secrets that pods may name; none where they are not taken. */
+  objects: ManifestObject[];
   /** Each error names its document and field: `document 2: spec.containers[0].image: Required value`. */
   errors: string[];
   warnings: string[];
@@ -25,26 +31,33 @@ export interface ManifestContent {
 interface ReadOptions {
   /** Leaves objects of other kinds to whoever takes them. Default: they are errors. */
   ignoresOtherKinds?: boolean | undefined;
+  /** Takes config maps and secrets, and lets pods name them. Default: they are of other kinds. */
+  takesData?: boolean | undefined;
 }
 
 /** Reads, defaults and validates the static pods of a manifest. Pure, and never throws for bad input. */
 export function readManifest(
-  data: Buffer,
+  text: Buffer,
   origin: StaticPodOrigin,
-  { ignoresOtherKinds = false }: ReadOptions = {},
+  { ignoresOtherKinds = false, takesData = false }: ReadOptions = {},
 ): ManifestContent {
-  const content: ManifestContent = { pods: [], errors: [], warnings: [], hasOthers: false };
-  for (const document of parseManifest(data)) {
-    if (ignoresOtherKinds && document.other !== undefined) {
+  const content: ManifestContent = { pods: [], objects: [], errors: [], warnings: [], hasOthers: false };
+  for (const document of parseManifest(text)) {
+    const { other } = document;
+    const data = takesData && other !== undefined && isDataObject(other) ? other : undefined;
+    if (ignoresOtherKinds && other !== undefined && data === undefined) {
       content.hasOthers = true;
       continue;
     }
     const place = `document ${document.document}`;
+    const stands = `${origin.location}, ${place}`;
     const complain = (text: string) => `${place}: ${text}`;
-    const { pod, errors } = readDocument(document, origin);
+    const { pod, object, errors, warnings } =
+      data === undefined ? readDocument(document, origin, takesData) : readData(document, data, stands);
     content.errors.push(...errors.map(complain));
-    content.warnings.push(...document.warnings.map(complain));
-    if (pod !== undefined) content.pods.push({ pod, origin: `${origin.location}, ${place}` });
+    content.warnings.push(...warnings.map(complain));
+    if (pod !== undefined) content.pods.push({ pod, origin: stands });
+    if (object !== undefined) content.objects.push(object);
   }
   return content;
 }
@@ -68,10 +81,27 @@ export function keepLastGood(
   return [...current, ...before.filter(({ pod }) => !taken.has(podFullName(pod)) && !taken.has(podUid(pod)))];
 }
 
-function readDocument(document: ManifestDocument, origin: StaticPodOrigin): { pod?: Pod; errors: string[] } {
-  if (document.pod === undefined) return { errors: document.errors };
+/** What a document gives, where nothing in it is wrong. */
+interface ReadDocument {
+  readonly pod?: Pod;
+  readonly object?: ManifestObject;
+  readonly errors: string[];
+  readonly warnings: string[];
+}
+
+function readData({ item, warnings }: ManifestDocument, data: KubeObject, stands: string): ReadDocument {
+  const read = readDataObject(data, stands, item === undefined ? "" : `items[${item}]`);
+  return { ...read, warnings: [...warnings, ...read.warnings] };
+}
+
+function readDocument(document: ManifestDocument, origin: StaticPodOrigin, hasData: boolean): ReadDocument {
+  const { warnings, other } = document;
+  if (document.pod === undefined) {
+    const why = other !== undefined && isDataObject(other) ? `: ${DATA_REFUSAL}` : "";
+    return { errors: document.errors.map((error) => error + why), warnings };
+  }
   const prefix = document.item === undefined ? "" : `items[${document.item}].`;
-  const refuse = (errors: string[]) => ({ errors: errors.map((error) => prefix + error) });
+  const refuse = (errors: string[]) => ({ errors: errors.map((error) => prefix + error), warnings });
 
   const { name, uid } = document.pod.metadata ?? {};
   if (!name) return refuse(["metadata.name: Required value: name is needed for the pod"]);
@@ -83,7 +113,8 @@ function readDocument(document: ManifestDocument, origin: StaticPodOrigin): { po
   const pod = defaultPod(makeStaticPod(document.pod, origin));
   const errors = validatePod(pod);
   if (errors.length > 0) return refuse(errors.map(formatFieldError));
-  const reference = findApiReference(pod);
+  const reference = findApiReference(pod, { hasData });
   if (reference !== undefined) return refuse([formatFieldError(reference)]);
-  return { pod, errors: [] };
+  const remark = findRestartProblem(pod);
+  return { pod, errors: [], warnings: remark === undefined ? warnings : [...warnings, prefix + remark] };
 }

@@ -40,6 +40,12 @@ export function makeStaticPod(pod: Pod, origin: StaticPodOrigin): Pod {
   };
 }
 
+/** Gives a static pod another UID, so that it is another pod. */
+export function withStaticPodUid(pod: Pod, uid: string): Pod {
+  const annotations = { ...pod.metadata?.annotations, [CONFIG_HASH_ANNOTATION]: uid };
+  return { ...pod, metadata: { ...pod.metadata, uid, annotations } };
+}
+
 /**
  * The identity of a manifest: the same after a restart and for any formatting of the same pod, another for another
  * file, URL, node or content. Made before defaulting, so that a new version of the defaults does not replace every pod.
@@ -53,7 +59,7 @@ function computeStaticPodUid(pod: Pod, { source, location, nodeName }: StaticPod
 }
 
 /** JSON with the names of every object in order. */
-function canonicalJson(value: unknown): string {
+export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
     return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -77,8 +77,11 @@ async function fetchAll<T>(
     try {
       return [name, { state: "found", object: await fetchOne(name) }];
     } catch (error) {
-      // These are the words of kubelet's own caches, which name the kind in the singular.
-      if (isApiError(error, "NotFound")) return [name, { state: "missing", error: missing }];
+      // These are the words of kubelet's own caches, which name the kind in the singular. Whoever says more in the same
+      // words is heard: what the node's own manifests lack has a mend.
+      if (isApiError(error, "NotFound")) {
+        return [name, { state: "missing", error: error.message.startsWith(missing) ? error.message : missing }];
+      }
       return [name, { state: "failed", error: messageOf(error) }];
     }
   });

@@ -22,8 +22,8 @@ export interface EnvironmentInput extends DownwardContext {
    * them.
    */
   serviceVariables: readonly EnvironmentVariable[];
-  /** Undefined without an API server. A reference to an object is then an error, unless the reference is optional. */
-  objects?: ReferredObjects | undefined;
+  /** Every object that the container names. */
+  objects: ReferredObjects;
 }
 
 /** Lists keys that are not valid names of variables; it becomes an event on the pod. */
@@ -46,8 +46,8 @@ export function buildEnvironment(input: EnvironmentInput): Environment {
   const { env = [], envFrom = [] } = input.container;
   const own = new Map<string, ReferredValue>();
   const warnings: EnvironmentWarning[] = [];
-  for (const [index, source] of envFrom.entries()) {
-    const read = readSource(source, index, input);
+  for (const source of envFrom) {
+    const read = readSource(source, input);
     if (read === "skip") continue;
     if ("error" in read) return { ok: false, error: read.error };
     for (const [name, value] of read.variables) own.set(name, value);
@@ -76,18 +76,20 @@ function resolveVariable({ name, valueFrom }: EnvVar, index: number, input: Envi
   const at = (field: string) => `env[${index}] (${name}) valueFrom.${field}`;
   const downward = (field: string, read: DownwardValue): Resolved =>
     read.ok ? { value: read.value } : { error: describe(input, at(field), read.error) };
-  const referred = (field: string, reference: KeyReference): Resolved =>
-    input.objects === undefined
-      ? unreadable(input, at(field), reference)
-      : readKey(input.objects, reference, podReference(input.pod).namespace);
+  const referred = (reference: KeyReference): Resolved =>
+    readKey(input.objects, reference, podReference(input.pod).namespace);
 
   if (fieldRef) return downward("fieldRef", readPodField(fieldRef, input));
   if (resourceFieldRef) {
     return downward("resourceFieldRef", readResourceField(resourceFieldRef, input.container, input));
   }
-  if (configMapKeyRef) return referred("configMapKeyRef", { kind: "ConfigMap", ...configMapKeyRef });
-  if (secretKeyRef) return referred("secretKeyRef", { kind: "Secret", ...secretKeyRef });
-  if (fileKeyRef) return unreadable(input, at("fileKeyRef"), { kind: "file", ...fileKeyRef, name: fileKeyRef.path });
+  if (configMapKeyRef) return referred({ kind: "ConfigMap", ...configMapKeyRef });
+  if (secretKeyRef) return referred({ kind: "Secret", ...secretKeyRef });
+  if (fileKeyRef?.optional === true) return "skip";
+  if (fileKeyRef) {
+    const error = `file "${fileKeyRef.path}" cannot be read: this version sets no variables from files`;
+    return { error: describe(input, at("fileKeyRef"), error) };
+  }
   return { error: describe(input, at(""), "names no source") };
 }
 
@@ -96,16 +98,11 @@ type ReadSource =
   | { error: string }
   | "skip";
 
-function readSource(
-  { prefix = "", configMapRef, secretRef }: EnvFromSource,
-  index: number,
-  input: EnvironmentInput,
-): ReadSource {
-  const [field, reference] = configMapRef
-    ? (["configMapRef", { kind: "ConfigMap", ...configMapRef }] as const)
-    : (["secretRef", { kind: "Secret", ...secretRef }] as const);
+function readSource({ prefix = "", configMapRef, secretRef }: EnvFromSource, input: EnvironmentInput): ReadSource {
   if (!configMapRef && !secretRef) return "skip";
-  if (input.objects === undefined) return unreadable(input, `envFrom[${index}].${field}`, reference);
+  const reference = configMapRef
+    ? ({ kind: "ConfigMap", ...configMapRef } as const)
+    : ({ kind: "Secret", ...secretRef } as const);
   const read = readEntries(input.objects, reference);
   if (read === "skip" || "error" in read) return read;
   const named = read.found.map(([key, value]): [string, ReferredValue] => [`${prefix}${key}`, value]);
@@ -121,18 +118,6 @@ function readSource(
 /** A name may hold any printable ASCII character except `=`, as the API accepts since 1.34. */
 function isVariableName(name: string): boolean {
   return /^[ -<>-~]+$/.test(name);
-}
-
-const STANDALONE_KINDS = { ConfigMap: "config map", Secret: "secret", file: "file" };
-
-function unreadable(
-  input: EnvironmentInput,
-  field: string,
-  { kind, name = "", optional }: { kind: keyof typeof STANDALONE_KINDS; name?: string; optional?: boolean },
-): { error: string } | "skip" {
-  if (optional === true) return "skip";
-  const why = kind === "file" ? "this version sets no variables from files" : "the node has no API server";
-  return { error: describe(input, field, `${STANDALONE_KINDS[kind]} "${name}" cannot be read: ${why}`) };
 }
 
 function describe({ container }: EnvironmentInput, field: string, error: string): string {

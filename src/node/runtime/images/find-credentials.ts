@@ -21,8 +21,7 @@ interface ProvidedCredentials {
 /** Where credentials come from. */
 export interface CredentialDeps {
   readonly timeline: Timeline;
-  /** Undefined on a node without an API server, where there are no secrets. */
-  pullSecrets: ((pod: Pod, signal: AbortSignal) => Promise<FoundPullSecrets>) | undefined;
+  pullSecrets(pod: Pod, signal: AbortSignal): Promise<FoundPullSecrets>;
   /** The node's own credentials, which every pod may use. */
   nodeEntries(): Promise<readonly RegistryEntry[]>;
   /** The credentials of the node's plugins, in the plugins' order; undefined where it has no plugins. */
@@ -50,7 +49,7 @@ export async function findCredentials(
 }
 
 async function readSecrets(deps: CredentialDeps, pod: Pod, signal: AbortSignal): Promise<readonly KeyringSource[]> {
-  if (deps.pullSecrets === undefined || !pod.spec?.imagePullSecrets?.length) return [];
+  if (!pod.spec?.imagePullSecrets?.length) return [];
   const { secrets, missing } = await deps.pullSecrets(pod, signal);
   const { sources, malformed } = readPullSecrets(secrets);
   const warn = (message: string) =>

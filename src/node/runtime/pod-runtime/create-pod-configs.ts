@@ -9,7 +9,6 @@ import { type EnvironmentRefs, resolveEnvironmentRefs } from "../config/environm
 import type { UserNamespaceMapping } from "../config/namespaces.ts";
 import type { NodeFacts } from "../config/node-facts.ts";
 import { buildPodSandboxConfig } from "../config/pod-sandbox-config.ts";
-import type { ReferredObjects } from "../config/referred-values.ts";
 import type { ImageUser } from "../config/security-context.ts";
 import type { ContainerToStart } from "../plan/pod-actions.ts";
 import type { MadeMounts } from "./make-volume-mounts.ts";
@@ -54,8 +53,8 @@ interface ContainerInput {
 }
 
 export interface PodConfigsDeps {
-  /** Where environments are read from; undefined on a node without an API server, where nothing can be read. */
-  refs: EnvironmentRefs | undefined;
+  /** Where environments are read from. */
+  refs: EnvironmentRefs;
   /** For pods with `hostUsers: false`; undefined: such a pod gets no sandbox. */
   userNamespaces: { mappingOf(uid: string): Promise<UserNamespaceMapping> } | undefined;
   /** The pod's cgroup, which exists; undefined: the runtime places containers where it likes. */
@@ -79,7 +78,7 @@ export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps): PodConf
     async container(input, signal) {
       const { pod, podIps, imageRef, imageUser, targetContainerId } = input;
       const { container, restartCount } = input.next;
-      const read = await readReferences(deps.refs, input, signal);
+      const read = await resolveEnvironmentRefs(pod, container, deps.refs, signal);
       if (!read.ok) return configError(read.error);
       const { objects, serviceVariables } = read;
       const environment = buildEnvironment({ pod, container, podIps, node, serviceVariables, objects });
@@ -110,19 +109,6 @@ export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps): PodConf
 
 function mountOf({ readOnly, ...paths }: DeviceOptions["mounts"][number]): ContainerMount {
   return { ...paths, readonly: readOnly };
-}
-
-type References =
-  | { ok: true; objects: ReferredObjects | undefined; serviceVariables: EnvironmentVariable[] }
-  | { ok: false; error: string };
-
-async function readReferences(
-  refs: EnvironmentRefs | undefined,
-  { pod, next }: ContainerInput,
-  signal: AbortSignal,
-): Promise<References> {
-  if (refs === undefined) return { ok: true, objects: undefined, serviceVariables: [] };
-  return await resolveEnvironmentRefs(pod, next.container, refs, signal);
 }
 
 function configError(message: string): StartFailure {

@@ -16,7 +16,7 @@ export function openImages({
     metrics,
     claims: createImageClaims({ clock }),
     records: undefined,
-    pullSecrets: undefined,
+    pullSecrets: async () => ({ secrets: [], missing: [] }),
     nodeEntries: async () => [],
     providedCredentials: undefined,
   };

@@ -6,6 +6,7 @@ import { createMetrics } from "../../../../base/metrics.ts";
 import type { FakeCriOptions } from "../../../../cri/fake/create-fake-cri.ts";
 import { createSubPaths } from "../../../storage/volumes/subpaths/sub-paths.ts";
 import type { ReadyVolume } from "../../../storage/volumes/volume-plugin.ts";
+import { NO_REFS } from "../../config/__fixtures__/no-objects.ts";
 import { TEST_NODE } from "../../config/__fixtures__/node.ts";
 import type { NodeFacts } from "../../config/node-facts.ts";
 import { openImages } from "../../images/__fixtures__/open-images.ts";
@@ -67,7 +68,7 @@ const no = () => false;
 
 /** The executor of plans over a fake machine and a fake runtime. */
 export function createRuntimeRig(options: RuntimeRigOptions = {}) {
-  const { facts, refs, userNamespaces, cgroupParentOf, devices, runtimeHandlerOf, ...more } = options;
+  const { facts, refs = NO_REFS, userNamespaces, cgroupParentOf, devices, runtimeHandlerOf, ...more } = options;
   const { runtimeVersion = () => ({ name: "", version: "" }), ...abilities } = more;
   const { supportsUserNamespaces = no, supportsRecursiveReadOnly = no, ...others } = abilities;
   const { supportsSupplementalGroupsPolicy = no, ...criOptions } = others;

@@ -1,3 +1,4 @@
+import { ApiError } from "../../../../api/api-error.ts";
 import type { Container, Pod, PodSpec, Volume } from "../../../../api/gen/types.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import { silentLog } from "../../../../base/log.ts";
@@ -24,7 +25,9 @@ interface VolumeRigDeps {
 
 /** The pod's own kinds of volumes, as the node agent puts them together. */
 export function createVolumeRig({ host, onOutdated, ...deps }: VolumeRigDeps, rootDirectory: string): PodVolumes {
-  const { api = createLoneSources({ podFacts: () => ({ allocatable: {} }) }) } = deps;
+  const absent = async () => await Promise.reject(new ApiError("NotFound", "there is none beside the pod"));
+  const none = { secret: absent, configMap: absent };
+  const { api = createLoneSources(none, () => ({ allocatable: {} })) } = deps;
   const { files, mounts, clock } = host;
   const directoryMaker = createVolumeDirectoryMaker({ files, mounts });
   const plugins = [

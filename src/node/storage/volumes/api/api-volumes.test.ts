@@ -166,11 +166,10 @@ describe("what cannot be had", () => {
     await expect(setUp([volume])).rejects.toThrow('volume "s" : the server does not answer');
   });
 
-  it("without an API server is refused with the reason", async () => {
+  it("without an API server is refused where only one has it, with the reason", async () => {
     volumes = createVolumeRig({ host }, "/kubelet");
-    await expect(setUp([SECRET])).rejects.toThrow(
-      'MountVolume.SetUp failed for volume "login" : secret volumes need an API server, and there is none here',
-    );
+    await expect(setUp([TOKEN])).rejects.toThrow("service account tokens need an API server, and there is none here");
+    await expect(setUp([SECRET])).rejects.toThrow('volume "login" : there is none beside the pod');
   });
 
   it("without an API server is no lack for what the pod itself tells", async () => {
