@@ -114,9 +114,12 @@ describe("lists", () => {
 describe("other kinds are refused by name", () => {
   const accepted = 'expected a Pod, PodList or List of apiVersion "v1"';
   it.each([
-    ["apiVersion: apps/v1\nkind: Deployment\n", `${accepted}, got kind "Deployment" of apiVersion "apps/v1"`],
-    ["apiVersion: v2\nkind: Pod\n", `${accepted}, got kind "Pod" of apiVersion "v2"`],
-    ["apiVersion: v1\nkind: pod\n", `${accepted}, got kind "pod" of apiVersion "v1"`],
+    [
+      "apiVersion: apps/v1\nkind: Deployment\n",
+      `${accepted}, got kind "Deployment" of apiVersion "apps/v1" without metadata`,
+    ],
+    ["apiVersion: v2\nkind: Pod\n", `${accepted}, got kind "Pod" of apiVersion "v2" without metadata`],
+    ["apiVersion: v1\nkind: pod\n", `${accepted}, got kind "pod" of apiVersion "v1" without metadata`],
     ["metadata:\n  name: x\n", `${accepted}, got kind "" of apiVersion ""`],
     ["just text\n", `${accepted}, got no object`],
     ["- a\n- b\n", `${accepted}, got no object`],

@@ -119,7 +119,7 @@ function refusal(value: unknown, accepted: string): string {
   const { apiVersion, kind } = typeOf(value);
   if (!isRecord(value)) return `expected ${accepted}, got no object`;
   const found = `kind ${showValue(kind ?? "")} of apiVersion ${showValue(apiVersion ?? "")}`;
-  return `expected ${accepted}, got ${found}`;
+  return `expected ${accepted}, got ${found}${isRecord(value["metadata"]) ? "" : " without metadata"}`;
 }
 
 function readPod(

@@ -111,6 +111,7 @@ describe("config maps and secrets beside static pods", () => {
     ["one key twice", { ...configMap({ a: "" }), binaryData: { a: "" } }, "document 2: data[a]: Invalid value"],
     ["too much", configMap({ a: "x".repeat(1024 * 1024 + 1) }), "document 2: Too long: may not be more than"],
     ["no base64", { ...configMap({}), binaryData: { a: "?" } }, "document 2: binaryData[a]: expected base64"],
+    ["no metadata", { kind: "ConfigMap" }, 'got kind "ConfigMap" of apiVersion "v1" without metadata'],
     ["no text", configMap({ a: 5 }), "document 2: data[a]: expected string, got integer 5"],
     ["a name that is a path", configMap({}, { name: "../a" }), "document 2: metadata.name: Invalid value"],
   ])("with %s are refused with file, document and field, and stay as they were", async (_what, bad, error) => {
