@@ -60,14 +60,21 @@ describe("manifests that are no good", () => {
       /document 1: spec\.containers\[0\]\.name: /,
     ],
     [
-      "refers to a secret",
-      podWith({ spec: { containers: [{ ...container, envFrom: [{ secretRef: { name: "s" } }] }] } }),
-      /document 1: spec\.containers\[0\]\.envFrom\[0\]\.secretRef: static pods may not reference secrets/,
+      "refers to a service account",
+      podWith({ spec: { containers: [container], serviceAccountName: "robot" } }),
+      /document 1: spec\.serviceAccountName: static pods may not reference serviceaccounts/,
     ],
     [
-      "mounts a config map",
-      podWith({ spec: { containers: [container], volumes: [{ name: "v", configMap: { name: "c" } }] } }),
-      /document 1: spec\.volumes\[0\].*: static pods may not reference configmaps/,
+      "mounts a claim",
+      podWith({
+        spec: { containers: [container], volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] },
+      }),
+      /document 1: spec\.volumes\[0\].*: static pods may not reference persistentvolumeclaims/,
+    ],
+    [
+      "is a config map with a key that climbs",
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "../k": "" } },
+      /document 1: data\[\.\.\/k\]: Invalid value/,
     ],
     [
       "has a bad quantity",

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { appendFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -144,6 +145,48 @@ describe("where pods come from", () => {
     await node.pod("twin", (pod) => isRunning(pod) && pod.metadata?.uid !== first.metadata?.uid);
     await node.remove("b-twin.json");
     await node.gone("twin");
+  });
+
+  it("shows config maps and secrets beside pods, changes them in place, and makes a pod anew that asks for it", async () => {
+    const colours = (colour: string) => ({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "colours" },
+      data: { colour },
+    });
+    const volumes = [
+      { name: "colours", configMap: { name: "colours" } },
+      { name: "absent", secret: { secretName: "absent", optional: true } },
+    ];
+    const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
+    await node.write("reads.json", shellPod("reads", RUN_FOR_EVER, { volumes }, { volumeMounts }));
+    const lacks = async () => (await node.events("reads")).map(({ message }) => message).join("\n");
+    await expect.poll(lacks).toContain('configmap "colours" not found: put a ConfigMap of namespace "default" beside');
+
+    await node.write("colours.json", colours("blue"));
+    const reads = await node.pod("reads", isRunning);
+    const shown = join(node.directory, "kubelet/pods", reads.metadata?.uid ?? "", "volumes/kubernetes.io~configmap");
+    expect(readFileSync(join(shown, "colours/colour"), "utf8")).toBe("blue");
+    const envFrom = [{ configMapRef: { name: "colours" } }];
+    const asks = shellPod("asks", `echo it is $colour; ${RUN_FOR_EVER}`, {}, { envFrom });
+    const metadata = { name: "asks", annotations: { "nodelet/restart-on-change": "true" } };
+    await node.write("asks.json", { ...asks, metadata });
+    const first = await node.pod("asks", isRunning);
+    const before = await idsOf("reads");
+
+    await node.write("colours.json", colours("green"));
+    await expect.poll(() => readFileSync(join(shown, "colours/colour"), "utf8")).toBe("green");
+    const second = await node.pod("asks", (pod) => isRunning(pod) && pod.metadata?.uid !== first.metadata?.uid);
+    const log = join(node.directory, "pods", `default_asks-e2e_${second.metadata?.uid}`, "main/0.log");
+    await expect.poll(() => readFileSync(log, "utf8")).toMatch(/stdout F it is green/);
+    expect(await idsOf("reads")).toEqual(before);
+
+    const from = node.log().length;
+    await node.write("colours.json", { ...colours("red"), binaryData: { colour: "" } });
+    await node.logged(/colours\.json.*document 1: data\[colour\]: Invalid value/, { from });
+    expect((await node.pod("asks", isRunning)).metadata?.uid).toBe(second.metadata?.uid);
+    for (const name of ["asks", "reads", "colours"]) await node.remove(`${name}.json`);
+    for (const name of ["asks", "reads"]) await node.gone(name);
   });
 
   it("ends the pods of a directory that vanishes, says so, and runs them again when it is back", async () => {
