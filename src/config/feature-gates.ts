@@ -13,6 +13,7 @@ export const GATES_IN_USE = [
   "ComponentStatusz",
   "ContainerCheckpoint",
   "CustomCPUCFSQuotaPeriod",
+  "DisableCPUQuotaWithExclusiveCPUs",
   "GracefulNodeShutdown",
   "GracefulNodeShutdownBasedOnPodPriority",
   "KubeletCrashLoopBackOffMax",

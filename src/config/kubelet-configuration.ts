@@ -149,9 +149,9 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   protectKernelDefaults: value(bool, false, "later"),
 
   // Resources of the node.
-  cpuManagerPolicy: value(text, "none", "later"),
-  cpuManagerPolicyOptions: optional(mapOf(text), "later"),
-  cpuManagerReconcilePeriod: value(duration, 10_000, "later"),
+  cpuManagerPolicy: value(text, "none", "works"),
+  cpuManagerPolicyOptions: optional(mapOf(text), "works"),
+  cpuManagerReconcilePeriod: value(duration, 10_000, "works"),
   memoryManagerPolicy: value(text, "None", "later"),
   reservedMemory: optional(
     listOf(objectOf({ numaNode: pointer(int32, 0, "later"), limits: optional(mapOf(quantityText), "later") })),

@@ -3,6 +3,7 @@ import { mayNodeSetLabel } from "../api/node-names.ts";
 import { isRecord } from "../api/object.ts";
 import { checkDnsSubdomain } from "../api/validation/names.ts";
 import type { ConfigurationError } from "./codec.ts";
+import { type CpuSettings, computeCpuSettings } from "./cpu-settings.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 import { computeTlsOptions, type TlsOptions } from "./tls-options.ts";
@@ -46,6 +47,7 @@ export interface NodeAgentConfig {
   /** The TLS options of the node's own server. */
   readonly tls: TlsOptions;
   readonly topology: TopologySettings;
+  readonly cpus: CpuSettings;
   /** Undefined means standalone: the node runs pods of files and URLs only. */
   readonly cluster: ClusterConfig | undefined;
   readonly log: LogOptions;
@@ -132,6 +134,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     certDirectory: absolute(readText(flags, "cert-dir", "/var/lib/kubelet/pki")),
     tls: computeTlsOptions(configuration, errors),
     topology: computeTopologySettings(configuration, errors),
+    cpus: computeCpuSettings(configuration, sources.featureGates, errors),
     cluster: readCluster(flags, absolute, errors),
     log: computeLogOptions(configuration),
   };

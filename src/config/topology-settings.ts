@@ -1,4 +1,5 @@
 import type { ConfigurationError } from "./codec.ts";
+import { parseGoBoolean } from "./go-boolean.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 
 /** How containers are aligned to the machine's NUMA nodes. */
@@ -17,11 +18,6 @@ interface TopologyOptions {
 
 const POLICIES = ["none", "best-effort", "restricted", "single-numa-node"] as const;
 const DEFAULT_MAX_NUMA_NODES = 8;
-/** Go's strconv.ParseBool. */
-const BOOLEANS = new Map([
-  ...["1", "t", "T", "TRUE", "true", "True"].map((text) => [text, true] as const),
-  ...["0", "f", "F", "FALSE", "false", "False"].map((text) => [text, false] as const),
-]);
 
 /** Computes the settings. Options that are wrong are errors, in upstream's words, where a policy needs them. */
 export function computeTopologySettings(
@@ -46,7 +42,7 @@ function readOptions(
   let maxNumaNodes = DEFAULT_MAX_NUMA_NODES;
   for (const [name, text] of Object.entries(options)) {
     if (name === "prefer-closest-numa-nodes") {
-      const value = BOOLEANS.get(text);
+      const value = parseGoBoolean(text);
       if (value === undefined) return { ok: false, error: `bad value for option "${name}": ${JSON.stringify(text)}` };
       preferClosestNumaNodes = value;
     } else if (name === "max-allowable-numa-nodes") {

@@ -1,4 +1,5 @@
 import { parseQuantity } from "../api/quantity.ts";
+import { parseCpuList } from "../base/cpu-list.ts";
 import { parseEvictionThresholds } from "./eviction-thresholds.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
@@ -172,7 +173,7 @@ function validateReservations(configuration: KubeletConfiguration, report: Repor
       "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
     );
   }
-  if (cpus !== "" && !/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(cpus)) {
+  if (cpus !== "" && parseCpuList(cpus) === undefined) {
     report(
       "reservedSystemCPUs",
       `unable to parse reservedSystemCPUs (--reserved-cpus) ${cpus}, expected a list like 0-3,8`,

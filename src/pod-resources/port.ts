@@ -4,6 +4,8 @@ export interface PodResourcesSource {
   list(): readonly PodUse[];
   /** Undefined: there is no such pod here. */
   get(namespace: string, name: string): PodUse | undefined;
+  /** The CPUs that containers may have for themselves. */
+  allocatableCpus(): readonly number[];
   /** All devices that may be given to containers, whether some container has them or not. */
   allocatableDevices(): readonly DeviceUse[];
 }
@@ -19,6 +21,8 @@ export interface PodUse {
 export interface ContainerResourceUse {
   readonly name: string;
   readonly isSidecar: boolean;
+  /** The CPUs that it has for itself. */
+  readonly cpus: readonly number[];
   readonly devices: readonly DeviceUse[];
 }
 

@@ -40,7 +40,8 @@ export function servePodResources({ source, mayCall, onCall, onError }: PodResou
     },
     getAllocatableResources() {
       begin("get_allocatable", "v1");
-      return { devices: source.allocatableDevices().map(writeDevice), cpuIds: [], memory: [] };
+      const devices = source.allocatableDevices().map(writeDevice);
+      return { devices, cpuIds: source.allocatableCpus().map(BigInt), memory: [] };
     },
   });
   const v1alpha1 = implement(V1Alpha1, {
@@ -56,8 +57,8 @@ function writePod({ name, namespace, containers }: PodUse) {
   return { name, namespace, containers: containers.map(writeContainer), cpuIds: [], memory: [] };
 }
 
-function writeContainer({ name, devices }: ContainerResourceUse) {
-  return { name, devices: devices.map(writeDevice), cpuIds: [], memory: [], dynamicResources: [] };
+function writeContainer({ name, devices, cpus }: ContainerResourceUse) {
+  return { name, devices: devices.map(writeDevice), cpuIds: cpus.map(BigInt), memory: [], dynamicResources: [] };
 }
 
 function writeDevice({ resource, id, numaNode }: DeviceUse) {

@@ -11,12 +11,14 @@ import type { AdmitHandler } from "../pods/admission/pod-rejection.ts";
 import { createPressureHandler } from "../pods/admission/pressure.ts";
 import { createRejectionCounter } from "../pods/admission/rejection-metrics.ts";
 import { createPreemption } from "../pods/preemption/preemption.ts";
+import { findExclusiveCpuResize } from "../pods/resize/exclusive-cpu-resize.ts";
 import { createPodResizes } from "../pods/resize/pod-resizes.ts";
 import { createResizeRetry } from "../pods/resize/retry-resizes.ts";
 import { listLivePods } from "../pods/workers/live-pods.ts";
 import type { PodWorkers } from "../pods/workers/pod-workers.ts";
-import { allocatePod, listAllocatedContainers } from "../resources/allocation/allocate-pod.ts";
+import { joinProviders } from "../resources/allocation/join-providers.ts";
 import { createPodAllocation, type PodAllocation } from "../resources/allocation/pod-allocation.ts";
+import type { NodeCpus } from "../resources/cpus/node-cpus.ts";
 import { withAssignedDevices } from "../resources/devices/devices-of-node.ts";
 import type { TopologyPolicy } from "../resources/topology/topology-policy.ts";
 import { findRefusedVolume } from "../storage/volumes/network/refused-volumes.ts";
@@ -35,12 +37,15 @@ export interface AdmissionParts {
   readonly reviewResizes: () => void;
   /** The pod is wanted no longer. */
   readonly forget: (uid: string) => void;
+  /** Takes back what is given to pods that have ended. */
+  readonly releaseStale: () => void;
   readonly parts: readonly Part[];
 }
 
 interface AdmissionNeighbours {
   readonly cluster: ClusterParts | undefined;
   readonly sources: SourceParts;
+  readonly cpus: NodeCpus | undefined;
   readonly devices: DeviceParts;
   readonly readings: ReadingParts;
   readonly runtime: RuntimeParts;
@@ -82,6 +87,7 @@ export async function composeAdmission(
     records,
     conditions,
     admit,
+    findInfeasible: neighbours.cpus && findExclusiveCpuResize,
     node,
     sync: (pod) => workers.update({ type: "update", subject: { kind: "pod", pod } }),
   });
@@ -93,6 +99,7 @@ export async function composeAdmission(
       allocation.forget(uid);
       resizes.forget(uid);
     },
+    releaseStale: allocation.releaseStale,
     parts: [
       { name: "allocation", run: allocation.run },
       createResizeRetry({ clock, pendingUids: conditions.pendingUids, onDecidable: inbox.offerDecidable }),
@@ -104,16 +111,13 @@ export async function composeAdmission(
 
 function composeAllocation(
   { inbox }: Foundation,
-  { sources, devices, readings, workers }: AdmissionNeighbours,
+  { sources, cpus, devices, readings, workers }: AdmissionNeighbours,
   topology: TopologyPolicy,
 ): PodAllocation {
   return createPodAllocation({
-    concerns: (pod) => listAllocatedContainers(pod).some(devices.containers.concerns),
+    ...joinProviders({ devices, cpus, topology }),
     isRunning: readings.running.isListed,
     activePods: () => (sources.desired.allReady() ? listLivePods(workers.states()).map(podUid) : undefined),
-    allocate: async (pod, signal) => await allocatePod({ devices: devices.containers, topology }, pod, signal),
-    releaseOthers: devices.assignments.releaseOthers,
-    release: devices.assignments.release,
     onDecidable: inbox.offerDecidable,
   });
 }

@@ -53,7 +53,7 @@ async function run(fields: object, driver: CgroupDriver = CgroupDriver.CGROUPFS,
     log: silentLog,
     metrics: createMetrics(),
   };
-  const parts = composeCgroups({ ports, config, facts: await readNodeFacts(host, config) });
+  const parts = composeCgroups({ ports, config, facts: await readNodeFacts(host, config) }, undefined);
   const events: Decision[] = [];
   const stopping = new AbortController();
   const running = parts.parts({ recordNodeEvent: (decision) => void events.push(decision) });

@@ -6,6 +6,7 @@ import { computeAllPodsLimits } from "../resources/cgroups/all-pods-limits.ts";
 import { createNodeCgroups } from "../resources/cgroups/node-cgroups.ts";
 import type { PodCgroups } from "../resources/cgroups/pod-cgroups.ts";
 import { listReservedCgroups } from "../resources/cgroups/reserved-cgroups.ts";
+import { createSizing, type NodeCpus } from "../resources/cpus/node-cpus.ts";
 import type { Foundation } from "./foundation.ts";
 
 /** The cgroups of pods, of QoS classes and of all pods together. */
@@ -20,7 +21,10 @@ export interface CgroupParts {
 const NONE: CgroupParts = { pods: undefined, pathOfAllPods: () => undefined, parts: () => [] };
 
 /** Throws where the configured root is not there. */
-export function composeCgroups({ ports, config, facts }: Pick<Foundation, "ports" | "config" | "facts">): CgroupParts {
+export function composeCgroups(
+  { ports, config, facts }: Pick<Foundation, "ports" | "config" | "facts">,
+  cpus: Pick<NodeCpus, "sizingOf"> | undefined,
+): CgroupParts {
   const { kubelet } = config;
   if (kubelet.cgroupsPerQOS === false) return NONE;
   const { host, cri, log, metrics } = ports;
@@ -34,6 +38,7 @@ export function composeCgroups({ ports, config, facts }: Pick<Foundation, "ports
       systemd,
       runtime: cri.runtime,
       facts,
+      factsOf: createSizing(facts, cpus),
       async readLimits() {
         const { capacity } = await readNodeCapacity({ machine, log }, config);
         const { max: maxTasks } = await proc.tasks();

@@ -9,6 +9,7 @@ import { makeRootDirectories } from "../runtime/pod-runtime/root-directories.ts"
 import type { NodeView } from "../server/handlers.ts";
 import { composeAdmission } from "./admission.ts";
 import { type ClusterParts, composeCluster } from "./cluster.ts";
+import { composeCpus, composeCpuUpkeep } from "./cpus.ts";
 import { composeDevices } from "./devices.ts";
 import { composeEviction } from "./eviction.ts";
 import { composeFoundation } from "./foundation.ts";
@@ -62,13 +63,14 @@ interface NodeAgentMemory {
 /** Builds the node agent bottom-up; reading it is reading the architecture. */
 export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentConfig): Promise<NodeAgent> {
   const foundation = await composeFoundation(ports, config);
+  const cpus = await composeCpus(foundation);
   const devices = await composeDevices(foundation);
   const cluster = composeCluster(foundation, devices);
   const data = composePodData(foundation, cluster);
   const sources = composeSources(foundation, { cluster, data });
   const probes = composeProbes(foundation);
   const readings = composeReadings(foundation);
-  const runtime = await composeRuntime(foundation, { cluster, data, devices, readings, probes });
+  const runtime = await composeRuntime(foundation, { cluster, data, cpus, devices, readings, probes });
   const reporting = composeReporting(foundation, { cluster, sources, devices, readings, runtime });
   const workers = composeWorkers(foundation, { sources, devices, readings, runtime, probes, reporting });
 
@@ -77,7 +79,8 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const eviction = composeEviction(foundation, { readings, runtime, workers, stats, images, reporting });
   const shutdown = composeShutdown(foundation, { workers, reporting });
 
-  const admission = await composeAdmission(foundation, { cluster, sources, devices, readings, runtime, workers });
+  const given = { cpus, devices };
+  const admission = await composeAdmission(foundation, { cluster, sources, ...given, readings, runtime, workers });
   const loopNeighbours = { cluster, sources, readings, runtime, probes, reporting, workers, admission };
   const loop = composeLoop(foundation, loopNeighbours);
 
@@ -85,12 +88,13 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     ...sources.parts,
     ...devices.parts,
     composePlugins(foundation, { cluster, devices }),
-    composePodResources(foundation, { devices, workers }),
+    composePodResources(foundation, { ...given, workers }),
     ...readings.parts,
     ...runtime.parts,
     ...runtime.cgroups.parts(reporting),
     { name: "probes", run: probes.probes.run },
     ...admission.parts,
+    ...composeCpuUpkeep(foundation, { cpus, readings, workers, admission }),
     ...images.parts,
     ...eviction,
     ...shutdown,

@@ -1,5 +1,6 @@
 import { createBackOff } from "../../base/back-off.ts";
 import type { Part } from "../../base/run-parts.ts";
+import { createSizing, type NodeCpus } from "../resources/cpus/node-cpus.ts";
 import { createUserNamespaces } from "../runtime/identity/user-namespaces.ts";
 import { crashLoopBackOffRange } from "../runtime/pod-runtime/crash-loop-back-off.ts";
 import { createPodConfigs } from "../runtime/pod-runtime/create-pod-configs.ts";
@@ -35,6 +36,7 @@ export interface RuntimeParts {
 interface RuntimeNeighbours {
   readonly cluster: ClusterParts | undefined;
   readonly data: PodData;
+  readonly cpus: NodeCpus | undefined;
   readonly devices: DeviceParts;
   readonly readings: ReadingParts;
   readonly probes: ProbeParts;
@@ -43,7 +45,7 @@ interface RuntimeNeighbours {
 /** Rejects where the configuration names what is not there: a root of cgroups, plugins for credentials. */
 export async function composeRuntime(
   foundation: Foundation,
-  { cluster, data, devices, readings, probes }: RuntimeNeighbours,
+  { cluster, data, cpus, devices, readings, probes }: RuntimeNeighbours,
 ): Promise<RuntimeParts> {
   const { ports, config, facts, timeline } = foundation;
   const { host, cri, metrics } = ports;
@@ -52,7 +54,7 @@ export async function composeRuntime(
   const refs = cluster?.refs;
   const images = await composeImages(foundation, { cluster, data });
   const volumes = composeVolumes(foundation, { cluster, data });
-  const cgroups = composeCgroups(foundation);
+  const cgroups = composeCgroups(foundation, cpus);
   const handlers = createHandlerFeatures({ health, classes: refs?.runtimeClasses });
   const userNamespaces = createUserNamespaces(
     { files: host.files },
@@ -64,7 +66,8 @@ export async function composeRuntime(
   );
   const resources = await composeResources(foundation);
   const { actuated } = resources;
-  const resizer = createPodResizer({ runtime: cri.runtime, cgroups: cgroups.pods, facts, actuated });
+  const factsOf = createSizing(facts, cpus);
+  const resizer = createPodResizer({ runtime: cri.runtime, cgroups: cgroups.pods, factsOf, actuated });
   const pods = createPodRuntime({
     cri,
     host,
@@ -75,6 +78,7 @@ export async function composeRuntime(
       userNamespaces,
       cgroupParentOf: cgroups.pods?.parentOf,
       devices: devices.containers,
+      cpus,
     }),
     ...handlers,
     runtimeHandlerOf: refs?.runtimeClasses.handlerOf,

@@ -33,6 +33,10 @@ interface PodResizesDeps {
   admit(pod: Pod): PodVerdict;
   /** The pod has to be synced: it was granted something, or what is told of it has changed. */
   sync(pod: Pod): void;
+  /** Why the pod can never have what it asks for instead of what it was granted. Default: nothing is impossible. */
+  findInfeasible?:
+    | ((pod: Pod, granted: Pod) => { readonly reason: string; readonly message: string } | undefined)
+    | undefined;
   /** The node object as it was last seen. */
   node(): Node;
 }
@@ -45,6 +49,11 @@ export function createPodResizes(deps: PodResizesDeps): PodResizes {
   const decide = (pod: Pod, others: readonly Pod[]): boolean => {
     const uid = podUid(pod);
     const before = describe(conditions.of(uid));
+    const infeasible = deps.findInfeasible?.(pod, allocated(pod));
+    if (infeasible !== undefined) {
+      conditions.pend(pod, infeasible);
+      return describe(conditions.of(uid)) !== before;
+    }
     const [unmet] = findUnmetPredicates({ pod, node: deps.node(), others: others.map(allocated) });
     // Labels and taints do not end a running pod, nor do they keep it from another size.
     if (unmet?.missing === undefined) {

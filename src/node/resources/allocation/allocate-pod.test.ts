@@ -41,7 +41,7 @@ async function allocate({ policy, scope = "container", hints = {}, error }: Worl
       return container.name === "main" ? error : undefined;
     },
   };
-  const refusal = await allocatePod({ devices, topology }, POD, new AbortController().signal);
+  const refusal = await allocatePod({ providers: [devices], topology }, POD, new AbortController().signal);
   const lines = (await metrics.render()).split("\n").filter((line) => line.startsWith("kubelet_"));
   const counted = lines.filter((line) => !line.includes("duration") && !line.endsWith(" 0"));
   return { refusal, given, counted: counted.map((line) => line.slice("kubelet_".length)) };

@@ -1,13 +1,46 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer, podUid } from "../../../api/pods.ts";
-import type { ContainerDevices } from "../devices/container-devices.ts";
 import { type MergePolicy, mergeHints, type NumaHint } from "../topology/merge-hints.ts";
 import { listNumaNodes } from "../topology/numa-mask.ts";
 import type { TopologyPolicy } from "../topology/topology-policy.ts";
 import type { AllocationRefusal } from "./pod-allocation.ts";
 
+/** A container for which something is given. */
+interface AllocationUser {
+  readonly podUid: string;
+  readonly pod: Pod;
+  readonly container: Container;
+}
+
+/** From where it is given. */
+interface AllocationPlace {
+  /** The containers of the pod that are done before this one starts. */
+  readonly predecessors: readonly string[];
+  /** The NUMA nodes on which the container is to be aligned; undefined: anywhere. */
+  readonly numaNodes: ReadonlySet<number> | undefined;
+}
+
+type AllocationHints = ReadonlyArray<readonly NumaHint[] | undefined>;
+
+/** One kind of what is given to containers. */
+interface ResourceProvider {
+  /** Returns why the container cannot have it; undefined: it has it. */
+  allocate(
+    user: AllocationUser,
+    place: AllocationPlace,
+    signal: AbortSignal,
+  ): Promise<string | AllocationRefusal | undefined>;
+  hintsOfContainer(
+    user: AllocationUser,
+    predecessors: readonly string[],
+    machineNodes: readonly number[],
+  ): AllocationHints;
+  hintsOfPod(pod: Pod, machineNodes: readonly number[]): AllocationHints;
+}
+
 interface AllocatePodDeps {
-  readonly devices: Pick<ContainerDevices, "allocate" | "hintsOfContainer" | "hintsOfPod">;
+  /** In the order in which they give. */
+  readonly providers: readonly ResourceProvider[];
   readonly topology: TopologyPolicy;
 }
 
@@ -17,7 +50,7 @@ export function listAllocatedContainers({ spec }: Pod): Container[] {
 }
 
 /**
- * Gives each container of the pod its devices, on the NUMA nodes that the policy chooses. What init containers have, those
+ * Gives each container of the pod what is its alone, on the NUMA nodes that the policy chooses. What init containers have, those
  * after them get again.
  */
 export async function allocatePod(
@@ -32,20 +65,25 @@ export async function allocatePod(
 }
 
 async function allocateContainers(
-  { devices, topology }: AllocatePodDeps,
+  { providers, topology }: AllocatePodDeps,
   pod: Pod,
   signal: AbortSignal,
 ): Promise<AllocationRefusal | undefined> {
-  const ofPod = topology.scope === "pod" ? align(topology, ({ nodes }) => devices.hintsOfPod(pod, nodes)) : undefined;
+  const hintsOfPod = ({ nodes }: MergePolicy) => providers.flatMap((each) => each.hintsOfPod(pod, nodes));
+  const ofPod = topology.scope === "pod" ? align(topology, hintsOfPod) : undefined;
   if (ofPod === "refused") return NO_LOCALITY;
   const predecessors: string[] = [];
   const isInit = new Set(pod.spec?.initContainers);
   for (const container of listAllocatedContainers(pod)) {
-    const user = { podUid: podUid(pod), container };
-    const place = ofPod ?? align(topology, ({ nodes }) => devices.hintsOfContainer(user, predecessors, nodes));
+    const user = { podUid: podUid(pod), pod, container };
+    const hints = ({ nodes }: MergePolicy) =>
+      providers.flatMap((each) => each.hintsOfContainer(user, predecessors, nodes));
+    const place = ofPod ?? align(topology, hints);
     if (place === "refused") return NO_LOCALITY;
-    const error = await devices.allocate(user, { predecessors, numaNodes: place.numaNodes }, signal);
-    if (error !== undefined) return unexpected(error);
+    for (const provider of providers) {
+      const error = await provider.allocate(user, { predecessors, numaNodes: place.numaNodes }, signal);
+      if (error !== undefined) return typeof error === "string" ? unexpected(error) : error;
+    }
     if (ofPod === undefined) countAligned(topology);
     // A sidecar runs beside the containers after it, and shares nothing with them.
     if (isInit.has(container) && !isRestartableInitContainer(container)) predecessors.push(container.name);

@@ -19,6 +19,8 @@ export interface PodAllocation {
   settle(podUid: string, verdict: "admitted" | "refused"): void;
   /** The pod is wanted no longer. */
   forget(podUid: string): void;
+  /** Takes back what pods have that have ended. */
+  releaseStale(): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -43,9 +45,13 @@ export function createPodAllocation(deps: PodAllocationDeps): PodAllocation {
   const known = new Map<string, AllocationRefusal | undefined>();
   const bell = createMailbox<"waiting">(1);
 
-  const allocateNext = async (uid: string, pod: Pod, signal: AbortSignal) => {
+  const releaseStale = () => {
     const active = deps.activePods();
     if (active !== undefined) deps.releaseOthers(new Set([...active, ...waiting.keys(), ...known.keys()]));
+  };
+
+  const allocateNext = async (uid: string, pod: Pod, signal: AbortSignal) => {
+    releaseStale();
     const refusal = await deps.allocate(pod, signal);
     if (waiting.get(uid) !== pod) {
       // The pod went meanwhile, or another of its name stands in line.
@@ -77,6 +83,7 @@ export function createPodAllocation(deps: PodAllocationDeps): PodAllocation {
       else known.delete(uid);
     },
     forget,
+    releaseStale,
     async run(signal) {
       for (;;) {
         await bell.take(signal);

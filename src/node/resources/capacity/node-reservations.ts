@@ -1,5 +1,6 @@
 import { addQuantities, formatQuantity, parseQuantity, quantityValue } from "../../../api/quantity.ts";
 import type { ResourceList } from "../../../api/resources.ts";
+import { parseCpuList } from "../../../base/cpu-list.ts";
 
 /** The parts of the machine that are not for pods, as the validated configuration names them. */
 export interface NodeReservations {
@@ -28,7 +29,7 @@ export function computeReserved(
 ): string {
   const { kubeReserved, systemReserved, reservedSystemCpus, evictionHard } = reservations;
   // Named cores win over amounts, as upstream's --reserved-cpus does.
-  if (name === "cpu" && reservedSystemCpus !== "") return String(countCpus(reservedSystemCpus));
+  if (name === "cpu" && reservedSystemCpus !== "") return String(parseCpuList(reservedSystemCpus)?.size ?? 0);
   const threshold = evictionHard[SIGNALS[name] ?? ""];
   const parts = [
     systemReserved[name],
@@ -49,12 +50,4 @@ function thresholdAmount(threshold: string, capacity: string): string {
   if (share === 0 || share === 1) return "0";
   const bytes = BigInt(Math.trunc(Number(quantityValue(capacity)) * share));
   return formatQuantity({ nanos: bytes * 10n ** 9n, format: parseQuantity(capacity)?.format ?? "BinarySI" });
-}
-
-function countCpus(list: string): number {
-  const cpus = list.split(",").flatMap((range) => {
-    const [first = 0, last = first] = range.split("-").map(Number);
-    return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
-  });
-  return new Set(cpus).size;
 }

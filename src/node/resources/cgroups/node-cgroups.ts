@@ -1,3 +1,4 @@
+import { podUid } from "../../../api/pods.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
@@ -36,6 +37,8 @@ interface NodeCgroupsDeps {
   readonly systemd: Systemd;
   readonly runtime: Pick<RuntimeService, "runtimeConfig">;
   readonly facts: SizingFacts;
+  /** The facts by which a pod is sized. */
+  factsOf(podUid: string): SizingFacts;
   /** Reads the limits of the cgroup of all pods. */
   readLimits(): Promise<CgroupLimits>;
 }
@@ -59,7 +62,7 @@ export function createNodeCgroups(deps: NodeCgroupsDeps, options: NodeCgroupsOpt
     clock,
     log,
     hierarchy,
-    limitsOf: (pod) => computePodCgroup(pod, facts, { maxTasks: options.maxTasksOfPod }),
+    limitsOf: (pod) => computePodCgroup(pod, deps.factsOf(podUid(pod)), { maxTasks: options.maxTasksOfPod }),
     readUsage: async (path) => await deps.files.read(path, { details: true }),
     milliCpuOf: computeMilliCpuRequest,
     classLimits,

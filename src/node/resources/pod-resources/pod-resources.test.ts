@@ -23,6 +23,11 @@ const POD: Pod = {
 };
 const NO_RESPONSE = { envs: {}, mounts: [], devices: [], annotations: {}, cdiDevices: [] };
 
+const CPUS = {
+  exclusiveOf: (_uid: string, name: string) => (name === "main" ? [2, 3] : []),
+  allocatable: [1, 2, 3],
+};
+
 /** A node with four devices, of which a sidecar has one and a main container two. */
 async function startServer() {
   const { clock, files } = createFakeHost();
@@ -66,7 +71,7 @@ async function startServer() {
       files,
       log: silentLog,
       metrics,
-      source: createPodUses({ activePods: () => [POD], inventory, assignments }),
+      source: createPodUses({ activePods: () => [POD], inventory, assignments, cpus: CPUS }),
       async serve({ services }) {
         served = services;
         return { close: async () => undefined };
@@ -101,13 +106,17 @@ const container = (name: string, ...devices: object[]) => ({
 const WEB = {
   name: "web",
   namespace: "default",
-  containers: [container("sidecar", device("b")), container("main", device("a", 1)), container("plain")],
+  containers: [
+    container("sidecar", device("b")),
+    { ...container("main", device("a", 1)), cpuIds: [2n, 3n] },
+    container("plain"),
+  ],
   cpuIds: [],
   memory: [],
 };
 
 describe("the podresources API", () => {
-  it("lists the devices of pods", async () => {
+  it("lists the devices and CPUs of pods", async () => {
     const { v1, stop } = await startServer();
     expect(await v1.list({})).toEqual({ podResources: [WEB] });
     await stop();
@@ -125,9 +134,10 @@ describe("the podresources API", () => {
     await stop();
   });
 
-  it("lists the healthy devices, whoever has them", async () => {
+  it("lists the healthy devices and the CPUs that are not reserved, whoever has them", async () => {
     const { v1, stop } = await startServer();
-    const { devices } = await v1.getAllocatableResources({});
+    const { devices, cpuIds } = await v1.getAllocatableResources({});
+    expect(cpuIds).toEqual([1n, 2n, 3n]);
     expect(devices).toEqual([device("a", 0), device("a", 1), device("b")]);
     await stop();
   });

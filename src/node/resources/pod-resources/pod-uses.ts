@@ -1,6 +1,7 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer, podReference } from "../../../api/pods.ts";
 import type { ContainerResourceUse, DeviceUse, PodResourcesSource, PodUse } from "../../../pod-resources/port.ts";
+import type { NodeCpus } from "../cpus/node-cpus.ts";
 import { type DeviceAssignments, NO_NUMA_NODE } from "../devices/device-assignments.ts";
 import type { DeviceInventory } from "../devices/device-inventory.ts";
 
@@ -9,13 +10,16 @@ interface PodUsesDeps {
   activePods(): readonly Pod[];
   readonly inventory: Pick<DeviceInventory, "names" | "get">;
   readonly assignments: Pick<DeviceAssignments, "ofContainer">;
+  /** Undefined: containers share all CPUs. */
+  readonly cpus: Pick<NodeCpus, "exclusiveOf" | "allocatable"> | undefined;
 }
 
 /** Tells what pods have of this node, as upstream's podresources does. */
-export function createPodUses({ activePods, inventory, assignments }: PodUsesDeps): PodResourcesSource {
+export function createPodUses({ activePods, inventory, assignments, cpus }: PodUsesDeps): PodResourcesSource {
   const useOfContainer = (podUid: string, container: Container, isSidecar: boolean): ContainerResourceUse => ({
     name: container.name,
     isSidecar,
+    cpus: cpus?.exclusiveOf(podUid, container.name) ?? [],
     devices: [...assignments.ofContainer(podUid, container.name)].flatMap(([resource, { idsByNumaNode }]) =>
       [...idsByNumaNode].flatMap(([node, ids]) =>
         ids.map((id) => ({ resource, id, numaNode: node === NO_NUMA_NODE ? undefined : node })),
@@ -44,6 +48,7 @@ export function createPodUses({ activePods, inventory, assignments }: PodUsesDep
       });
       return found && useOfPod(found);
     },
+    allocatableCpus: () => cpus?.allocatable ?? [],
     allocatableDevices: () => inventory.names().flatMap((resource) => listHealthy(inventory, resource)),
   };
 }

@@ -28,6 +28,8 @@ export interface ContainerConfigInput extends ContainerSecurityInput {
   cdiDevices?: readonly string[];
   /** Annotations that device plugins add. The node agent's own come before them. */
   annotations?: Readonly<Record<string, string>>;
+  /** The kernel's list of the CPUs on which the container runs. Default: any. */
+  cpuList?: string | undefined;
 }
 
 /** The error is the message of a CreateContainerConfigError. */
@@ -64,7 +66,7 @@ export function buildContainerConfig(input: ContainerConfigInput): ContainerConf
     tty: container.tty === true,
     stopSignal: (signal === undefined ? undefined : criStopSignal(signal)) ?? Signal.SIGNAL_RUNTIME_DEFAULT,
     linux: LinuxContainerConfig.fromPartial({
-      resources: computeContainerResources(pod, container, input.node),
+      resources: { ...computeContainerResources(pod, container, input.node), cpusetCpus: input.cpuList ?? "" },
       securityContext: buildContainerSecurityContext(input),
     }),
   });

@@ -1,6 +1,7 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { podUid } from "../../../api/pods.ts";
 import type { ContainerConfig, PodSandboxConfig } from "../../../cri/gen/cri-v1.ts";
+import type { NodeCpus } from "../../resources/cpus/node-cpus.ts";
 import type { ContainerDevices } from "../../resources/devices/container-devices.ts";
 import { type DeviceOptions, NO_DEVICE_OPTIONS } from "../../resources/devices/device-options.ts";
 import { buildContainerConfig, type ContainerMount, findContainerConfigError } from "../config/container-config.ts";
@@ -61,9 +62,12 @@ export interface PodConfigsDeps {
   cgroupParentOf: ((pod: Pod) => string) | undefined;
   /** The devices that containers were given. Default: none has any. */
   devices?: Pick<ContainerDevices, "prepare"> | undefined;
+  /** The CPUs that containers were given. Default: all run on all of them. */
+  cpus?: Pick<NodeCpus, "cpuListOf" | "sizingOf"> | undefined;
 }
 
-export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps): PodConfigs {
+export function createPodConfigs(facts: NodeFacts, deps: PodConfigsDeps): PodConfigs {
+  const factsOf = (pod: Pod, container?: string) => deps.cpus?.sizingOf(facts, podUid(pod), container) ?? facts;
   const userNamespaceOf = async (pod: Pod): Promise<UserNamespaceMapping | undefined> =>
     pod.spec?.hostUsers === false ? await deps.userNamespaces?.mappingOf(podUid(pod)) : undefined;
 
@@ -71,13 +75,14 @@ export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps): PodConf
     async sandbox(pod, attempt) {
       const userNamespace = await userNamespaceOf(pod);
       const cgroupParent = deps.cgroupParentOf?.(pod) ?? "";
-      const result = buildPodSandboxConfig({ pod, attempt, node, cgroupParent, userNamespace });
+      const result = buildPodSandboxConfig({ pod, attempt, node: factsOf(pod), cgroupParent, userNamespace });
       if (!result.ok) throw new PodSandboxError("invalid-config", result.error);
       return { config: result.config, warnings: result.warnings };
     },
     async container(input, signal) {
       const { pod, podIps, imageRef, imageUser, targetContainerId } = input;
       const { container, restartCount } = input.next;
+      const node = factsOf(pod, container.name);
       const read = await resolveEnvironmentRefs(pod, container, deps.refs, signal);
       if (!read.ok) return configError(read.error);
       const { objects, serviceVariables } = read;
@@ -101,6 +106,7 @@ export function createPodConfigs(node: NodeFacts, deps: PodConfigsDeps): PodConf
         environment: [...options.envs, ...environment.variables],
         annotations: options.annotations,
         cdiDevices: options.cdiDevices,
+        cpuList: deps.cpus?.cpuListOf(podUid(pod), container.name),
       });
       return result.ok ? { config: result.config, warnings: environment.warnings } : configError(result.error);
     },

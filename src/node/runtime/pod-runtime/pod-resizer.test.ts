@@ -56,7 +56,7 @@ async function createRig({ usedBytes = 1, failing = false } = {}) {
         calls.push(`pod ${limits.cpuQuotaMicroseconds}`);
       },
     },
-    facts: TEST_NODE,
+    factsOf: () => TEST_NODE,
     actuated,
   });
   const resize = async (pod: Pod) => {

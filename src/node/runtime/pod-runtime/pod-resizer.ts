@@ -39,7 +39,8 @@ interface PodResizerDeps {
   readonly runtime: Pick<RuntimeService, "updateContainerResources" | "updatePodSandboxResources" | "containerStats">;
   /** The pods' own cgroups; undefined where they have none. */
   readonly cgroups: PodCgroupSizes | undefined;
-  readonly facts: SizingFacts;
+  /** The facts by which a container, or a pod as a whole, is sized. */
+  factsOf(podUid: string, container?: string): SizingFacts;
   readonly actuated: ResourceRecords;
 }
 
@@ -55,7 +56,7 @@ type Resource = "cpu" | "memory";
  * give something back come first (upstream: `doPodResizeAction`, kuberuntime_manager.go).
  */
 export function createPodResizer(deps: PodResizerDeps): PodResizer {
-  const { runtime, cgroups, facts, actuated } = deps;
+  const { runtime, cgroups, actuated } = deps;
 
   const actuate = async (run: ResizeRun, signal: AbortSignal): Promise<void> => {
     const { pod, sandboxId, resize } = run;
@@ -77,7 +78,7 @@ export function createPodResizer(deps: PodResizerDeps): PodResizer {
     const info = actuated.get(uid);
     const had = (info && resourcesIn(info, container.name)) ?? {};
     const resources = withResource(had, container.resources ?? {}, resource);
-    const linux = computeContainerResources(pod, { ...container, resources }, facts);
+    const linux = computeContainerResources(pod, { ...container, resources }, deps.factsOf(uid, container.name));
     const request = cri.UpdateContainerResourcesRequest.fromPartial({ containerId: id, linux });
     await runtime.updateContainerResources(request, { signal });
     actuated.setContainer(uid, container.name, resources);
@@ -112,11 +113,12 @@ export function createPodResizer(deps: PodResizerDeps): PodResizer {
 
 /** Tells the runtime the size of the sandbox. Runtimes that do not know of it (containerd before 2.2) need not. */
 async function tellSandbox(
-  { runtime, facts }: PodResizerDeps,
+  { runtime, factsOf }: PodResizerDeps,
   pod: Pod,
   podSandboxId: string,
   signal: AbortSignal,
 ): Promise<void> {
+  const facts = factsOf(podUid(pod));
   const [overhead, resources] = [computeOverheadResources(pod, facts), computeSandboxResources(pod, facts)];
   const request = cri.UpdatePodSandboxResourcesRequest.fromPartial({ podSandboxId, overhead, resources });
   try {

@@ -1,0 +1,38 @@
+import type { Pod } from "../../../api/gen/types.ts";
+import type { NodeCpus } from "../cpus/node-cpus.ts";
+import type { NodeDevices } from "../devices/node-devices.ts";
+import type { TopologyPolicy } from "../topology/topology-policy.ts";
+import { allocatePod, listAllocatedContainers } from "./allocate-pod.ts";
+import type { AllocationRefusal } from "./pod-allocation.ts";
+
+/** All that is given to pods, as one. */
+interface JoinedProviders {
+  concerns(pod: Pod): boolean;
+  allocate(pod: Pod, signal: AbortSignal): Promise<AllocationRefusal | undefined>;
+  release(podUid: string): void;
+  releaseOthers(keep: ReadonlySet<string>): void;
+}
+
+interface JoinedDeps {
+  readonly devices: Pick<NodeDevices, "containers" | "assignments">;
+  /** Undefined: containers share all CPUs. */
+  readonly cpus: NodeCpus | undefined;
+  readonly topology: TopologyPolicy;
+}
+
+/** Devices come before CPUs, as upstream's providers of hints do. */
+export function joinProviders({ devices, cpus, topology }: JoinedDeps): JoinedProviders {
+  const providers = [devices.containers, ...(cpus === undefined ? [] : [cpus.containers])];
+  const accounts = [devices.assignments, ...(cpus === undefined ? [] : [cpus])];
+  return {
+    concerns: (pod) =>
+      listAllocatedContainers(pod).some(devices.containers.concerns) || cpus?.containers.concerns(pod) === true,
+    allocate: async (pod, signal) => await allocatePod({ providers, topology }, pod, signal),
+    release(podUid) {
+      for (const account of accounts) account.release(podUid);
+    },
+    releaseOthers(keep) {
+      for (const account of accounts) account.releaseOthers(keep);
+    },
+  };
+}
