@@ -90,3 +90,16 @@ it("gives anew to a pod that came back meanwhile", async () => {
   await finish("a");
   expect(done.filter((what) => what === "decidable a")).toHaveLength(1);
 });
+
+it("keeps what a pod has that runs while its verdict waits, and takes it back when the pod has ended", () => {
+  const { allocation, done, world } = createRig();
+  world.running.add("runs");
+  allocation.admit(makePod("runs"));
+  allocation.releaseStale();
+  world.active.add("runs");
+  allocation.settle("runs", "admitted");
+  allocation.releaseStale();
+  world.active.clear();
+  allocation.releaseStale();
+  expect(done).toEqual(["kept runs", "kept runs", "kept "]);
+});

@@ -43,11 +43,13 @@ export function createPodAllocation(deps: PodAllocationDeps): PodAllocation {
   /** The pods in line, and those whose allocation is known. */
   const waiting = new Map<string, Pod>();
   const known = new Map<string, AllocationRefusal | undefined>();
+  /** The pods that run since an agent before this one, and on which there is no verdict yet. */
+  const running = new Set<string>();
   const bell = createMailbox<"waiting">(1);
 
   const releaseStale = () => {
     const active = deps.activePods();
-    if (active !== undefined) deps.releaseOthers(new Set([...active, ...waiting.keys(), ...known.keys()]));
+    if (active !== undefined) deps.releaseOthers(new Set([...active, ...waiting.keys(), ...known.keys(), ...running]));
   };
 
   const allocateNext = async (uid: string, pod: Pod, signal: AbortSignal) => {
@@ -66,6 +68,7 @@ export function createPodAllocation(deps: PodAllocationDeps): PodAllocation {
   const forget = (uid: string) => {
     const isOpen = waiting.delete(uid) || known.has(uid);
     known.delete(uid);
+    running.delete(uid);
     if (isOpen) deps.release(uid);
   };
 
@@ -73,12 +76,19 @@ export function createPodAllocation(deps: PodAllocationDeps): PodAllocation {
     admit(pod) {
       const uid = podUid(pod);
       if (known.has(uid)) return known.get(uid);
-      if (!waiting.has(uid) && (!deps.concerns(pod) || deps.isRunning(uid))) return undefined;
+      if (!waiting.has(uid)) {
+        if (!deps.concerns(pod)) return undefined;
+        if (deps.isRunning(uid)) {
+          running.add(uid);
+          return undefined;
+        }
+      }
       waiting.set(uid, pod);
       bell.offer("waiting");
       return "undecided";
     },
     settle(uid, verdict) {
+      running.delete(uid);
       if (verdict === "refused") forget(uid);
       else known.delete(uid);
     },

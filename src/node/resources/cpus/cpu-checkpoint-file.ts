@@ -8,7 +8,6 @@ import type { CpuPools } from "./reserve-cpus.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const FILE_MODE = 0o600;
-const DIRECTORY_MODE = 0o750;
 const POLICY = "static";
 
 /** Reads who has which CPUs. Rejects where the file cannot be what this node agent, or a Go kubelet, has written. */
@@ -58,16 +57,15 @@ export function findCheckpointProblem(
 
 /** Returns what brings the account to the disk; it does nothing where the disk has it. Rejects as the disk does. */
 export function createCpuSaver(
-  files: Pick<Files, "makeDirectory" | "writeAtomically">,
+  files: Pick<Files, "writeAtomically">,
   account: Pick<CpuAccount, "list" | "shared">,
-  { directory, path }: { readonly directory: string; readonly path: string },
+  path: string,
 ): () => Promise<void> {
   const writes = createLimiter(1);
   let written: string | undefined;
   const write = async () => {
     const text = encodeCpuCheckpoint({ policy: POLICY, shared: account.shared(), exclusive: account.list() });
     if (text === written) return;
-    await files.makeDirectory(directory, DIRECTORY_MODE);
     await files.writeAtomically(path, text, FILE_MODE);
     written = text;
   };

@@ -44,6 +44,7 @@ async function createNode({ settings = {}, reservations = {}, host = createMachi
     reservations: { ...RESERVED_CORE, ...reservations },
     directory: "/var/lib/kubelet",
   };
+  await host.files.makeDirectory(options.directory, 0o750);
   const cpus = await createNodeCpus({ files: host.files, metrics }, options);
   if (cpus === undefined) throw new Error("the policy is static");
   const give = async (pod: Pod, name: string, place: Partial<Parameters<typeof cpus.containers.allocate>[1]> = {}) => {

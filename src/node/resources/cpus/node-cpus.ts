@@ -27,14 +27,14 @@ export interface NodeCpus extends Pick<CpuAccount, "release" | "releaseOthers"> 
 }
 
 interface NodeCpusDeps {
-  readonly files: Pick<Files, "list" | "read" | "makeDirectory" | "writeAtomically">;
+  readonly files: Pick<Files, "list" | "read" | "writeAtomically">;
   readonly metrics: Metrics;
 }
 
 interface NodeCpusOptions {
   readonly settings: CpuSettings;
   readonly reservations: NodeReservations;
-  /** The account is in the file `cpu_manager_state` of this directory. */
+  /** The account is in the file `cpu_manager_state` of this directory, which exists before anything is given. */
   readonly directory: string;
 }
 
@@ -53,7 +53,7 @@ export async function createNodeCpus(
   const path = `${directory}/cpu_manager_state`;
   const pools = reserveCpus(await readCpuTopology(files), reservations, settings.isReservationStrict);
   const account = createCpuAccount(pools.usable, await restoreCpus(files, path, pools));
-  const save = createCpuSaver(files, account, { directory, path });
+  const save = createCpuSaver(files, account, path);
   const { topology, reserved } = pools;
   const allocatable = withoutCpus(new Set(topology.keys()), reserved);
   const containers = createContainerCpus({

@@ -298,6 +298,14 @@ describe("a container with volumes", () => {
     });
   });
 
+  it("runs on the CPUs that it was given, without a quota of their time", async () => {
+    const cpus = { cpuListOf: () => "2,8", sizingOf: <Facts>(facts: Facts) => ({ ...facts, cpuCfsQuota: false }) };
+    const rig = createRuntimeRig({ cpus });
+    await rig.sync(makePod({ main: [{ resources: { limits: { cpu: "2" } } }] }));
+    const resources = rig.cri.containers()[0]?.config.linux?.resources;
+    expect(resources).toMatchObject({ cpusetCpus: "2,8", cpuQuota: 0n, cpuShares: 2048n });
+  });
+
   it("does not start without the devices that it was given", async () => {
     const rig = createRuntimeRig({ devices: { prepare: async () => ({ ok: false, error: "the plugin is gone" }) } });
     const { failures } = await rig.sync(makePod());
