@@ -111,6 +111,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/manifests", rank: 4 },
   { path: "src/control-plane/node-proxy", rank: 4 },
   { path: "src/control-plane/node-lifecycle", rank: 4 },
+  { path: "src/control-plane/resource-metrics", rank: 4 },
   { path: "src/control-plane/scheduler", rank: 4 },
   { path: "src/control-plane/store", rank: 4 },
   { path: "src/control-plane/streams", rank: 4 },

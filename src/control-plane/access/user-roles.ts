@@ -63,8 +63,16 @@ const ADMIN_RULES = [
   rule(`${READ} ${WRITE}`, "rbac.authorization.k8s.io", "rolebindings roles"),
 ];
 
+/** The role that comes with metrics-server. */
+const METRICS_READER: DefaultRole = {
+  name: "system:aggregated-metrics-reader",
+  labels: { ...labelled("view"), ...labelled("edit"), ...labelled("admin") },
+  rules: [rule(READ, "metrics.k8s.io", "pods nodes")],
+};
+
 /** The roles for people, each after the roles that it combines. */
 export const USER_ROLES: readonly DefaultRole[] = [
+  METRICS_READER,
   { name: "system:aggregate-to-view", labels: labelled("view"), rules: VIEW_RULES },
   { name: "view", labels: labelled("edit"), aggregates: [aggregateTo("view")] },
   { name: "system:aggregate-to-edit", labels: labelled("edit"), rules: EDIT_RULES },

@@ -6,9 +6,13 @@ import type { Readiness } from "../bootstrap/readiness.ts";
 import type { Definitions } from "../custom/follow-definitions.ts";
 import { createCurrentDescription } from "../discovery/current-description.ts";
 import { describeVersion } from "../discovery/version.ts";
+import { METRICS_SCHEMAS } from "../kinds/metrics/metrics-kinds.ts";
 import { createNodeProxy } from "../node-proxy/node-proxy.ts";
+import { createSummaryReader } from "../node-proxy/node-summary.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
+import { createResourceMetrics } from "../resource-metrics/resource-metrics.ts";
+import { createUsageCache } from "../resource-metrics/usage-cache.ts";
 import { createSubresourceHandlers } from "../rest/all-subresource-handlers.ts";
 import { createRequestObserver } from "../rest/observe-requests.ts";
 import { createApiHandler } from "../rest/serve.ts";
@@ -48,9 +52,13 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
       authorize: authorizer.authorize,
       handlers: createSubresourceHandlers(parts),
       connects: connectHandlers(parts, options),
+      computed: computedObjects(parts, options),
     },
     servePath: createPathHandler({
-      description: createCurrentDescription(kinds, { definitions: definitions.schemas, serverAddress }),
+      description: createCurrentDescription(kinds, {
+        definitions: () => ({ ...METRICS_SCHEMAS, ...definitions.schemas() }),
+        serverAddress,
+      }),
       version: describeVersion({ version: options.version }),
       healthChecks: [PING_CHECK, readiness.healthCheck],
       renderMetrics: async () => ({ contentType: metrics.contentType, body: await metrics.render() }),
@@ -75,4 +83,11 @@ function connectHandlers(parts: RestParts, { localNode }: ControlPlaneConfig) {
     ...createWebSocketStreams({ acceptWebSocket, clock, log, metrics }),
   };
   return createNodeProxy({ ...nodes, reader, streams, random: random.number, localNode });
+}
+
+/** The kinds that are made of what the nodes tell. */
+function computedObjects(parts: RestParts, { localNode }: ControlPlaneConfig) {
+  const { reader, nodes, clock, log } = parts;
+  const readSummary = createSummaryReader({ ...nodes, reader, clock, localNode });
+  return createResourceMetrics({ reader, clock, readUsage: createUsageCache({ readSummary, clock, log }) });
 }

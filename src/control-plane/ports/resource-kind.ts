@@ -134,7 +134,7 @@ export interface ScalePaths {
 export interface Column {
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
-  readonly format?: "name";
+  readonly format?: "duration" | "name" | "quantity";
   readonly description: string;
   /** Columns of priority 0 are always shown, those of priority 1 with `-o wide`. */
   readonly priority: number;

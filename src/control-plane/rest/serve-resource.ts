@@ -6,6 +6,7 @@ import { invalid } from "../../api/validation/problems.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import { accessDeniedError } from "../access/denial.ts";
+import type { ComputedObjects } from "../ports/computed-objects.ts";
 import type { ConnectHandler } from "../ports/connect.ts";
 import type { Authorize } from "../ports/request.ts";
 import { groupResource, type ResourceKind, type Subresource, type Verb } from "../ports/resource-kind.ts";
@@ -24,6 +25,7 @@ import { acceptedForm } from "./media-type.ts";
 import { deleteOptionsOf, listQueryOf, refuseForce, writeQueryOf } from "./query-options.ts";
 import { contentTypeOf, readParsedBody, syntaxOf } from "./request-body.ts";
 import type { ResourceTarget } from "./request-path.ts";
+import { serveComputed } from "./serve-computed.ts";
 import { serveWatch, type WatchDeps } from "./serve-watch.ts";
 
 /** A request for a resource, authenticated and allowed. */
@@ -64,6 +66,8 @@ export interface ResourceDeps {
   readonly handlers: ReadonlyMap<string, SubresourceHandler>;
   /** By group resource and subresource, too: the handlers that lead to a node or a pod. */
   readonly connects: ReadonlyMap<string, ConnectHandler>;
+  /** By group resource: the kinds whose objects are made for those who read them. */
+  readonly computed: ReadonlyMap<string, ComputedObjects>;
   /** Asked again when an update or apply turns out to be a creation. */
   readonly authorize: Authorize;
 }
@@ -93,6 +97,8 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
   const wanted = wantedForm(call, kind, { now: deps.clock.now(), table: ownHandler === undefined });
   if (target.subresource === "") {
     if (!isServed(kind.verbs, target.verb) || isMisplaced(kind, target)) throw notAllowed();
+    const computed = deps.computed.get(groupResource(kind));
+    if (computed) return await serveComputed(computed, { kind, ...call, wanted, pause: pauseOf(deps.clock) });
     return handler
       ? serveHandler(deps, handler, { kind, call, form: wanted.form })
       : serveObject(deps, kind, call, { wanted });

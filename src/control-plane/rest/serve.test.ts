@@ -41,6 +41,7 @@ it.each<[string, () => User, number, number]>([
       authorize: unused,
       handlers: new Map(),
       connects: new Map(),
+      computed: new Map(),
       noteRequest: () => undefined,
     },
     servePath: async () => ({ status: 200, body: "ok" }),

@@ -26,6 +26,8 @@ export interface FakeKubelet {
   connections(): number;
   /** What a follower of `follow`'s log is sent next. */
   sendLine(line: string): void;
+  /** What it answers to `/stats/summary` from now on, with the status; before, it answers nothing of use. */
+  tellSummary(status: number, summary: unknown): void;
   /** How many are waiting for more of `follow`, or for anything of `silent`. */
   followers(): number;
   /** Once the last of them has gone. */
@@ -38,7 +40,7 @@ export async function startFakeKubelet(): Promise<FakeKubelet | undefined> {
   const address = machineAddress();
   if (address === undefined) return undefined;
   const { serving } = await issueLoopbackCertificate();
-  const state: State = { peer: "", followers: new Set(), gone: [] };
+  const state: State = { peer: "", summary: undefined, followers: new Set(), gone: [] };
   const secure = createServer(
     { cert: serving.certificatePem, key: serving.keyPem, requestCert: true, rejectUnauthorized: false },
     (request, response) => void serveNode(state, request, response),
@@ -61,6 +63,9 @@ export async function startFakeKubelet(): Promise<FakeKubelet | undefined> {
     sendLine(line) {
       for (const follower of state.followers) follower.write(line);
     },
+    tellSummary(status, summary) {
+      state.summary = { status, body: JSON.stringify(summary) };
+    },
     followers: () => state.followers.size,
     async followerGone() {
       if (state.followers.size > 0) await new Promise<void>((resolve) => state.gone.push(resolve));
@@ -75,6 +80,7 @@ export async function startFakeKubelet(): Promise<FakeKubelet | undefined> {
 
 interface State {
   peer: string;
+  summary: { status: number; body: string } | undefined;
   readonly followers: Set<ServerResponse>;
   readonly gone: Array<() => void>;
 }
@@ -106,6 +112,10 @@ async function serveNode(state: State, request: IncomingMessage, response: Serve
   if (socket instanceof TLSSocket) {
     const { subject } = socket.getPeerCertificate();
     state.peer = `${subject?.CN}/${subject?.O}`;
+  }
+  if (url.startsWith("/stats/summary?") && state.summary) {
+    response.writeHead(state.summary.status, { "content-type": "application/json" }).end(state.summary.body);
+    return;
   }
   const container = /^\/containerLogs\/[^/]+\/[^/]+\/([^/?]+)/.exec(url)?.[1];
   if (container === undefined) return await echo(request, response);

@@ -21,6 +21,11 @@ export const POLICY_DIFFERENCES: readonly PolicyDifference[] = [
   },
   { key: "ClusterRoleBinding/system:node-bootstrapper", entries: ["+ all of it"], reason: KUBEADM },
   {
+    key: "ClusterRole/system:aggregated-metrics-reader",
+    entries: ["+ all of it"],
+    reason: "metrics-server brings it, whose resources ours serves itself",
+  },
+  {
     key: "ClusterRole/system:kubelet-api-admin",
     entries: ["+ * nodes/checkpoint", "+ * nodes/statusz"],
     reason:

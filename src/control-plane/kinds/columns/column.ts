@@ -7,7 +7,7 @@ import type { Cell, CellAt, Column } from "../../ports/resource-kind.ts";
 export interface ColumnRow<Object> {
   name: string;
   type?: Column["type"];
-  format?: "name";
+  format?: Exclude<Column["format"], undefined>;
   description: string;
   /** Shown with `-o wide` only. */
   wide?: boolean;

@@ -2,11 +2,12 @@ import { expect, test } from "vitest";
 import { cellOf, groupResource } from "../../ports/resource-kind.ts";
 import { CORE_KINDS, EVENT_KINDS } from "../core/core-kinds.ts";
 import { GROUP_KINDS } from "../group-kinds.ts";
+import { METRICS_KINDS } from "../metrics/metrics-kinds.ts";
 import { COLUMNS, DEFAULT_COLUMNS } from "./columns.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
 const HOUR_AGO = "2026-01-01T11:00:00Z";
-const ALL_KINDS = [...CORE_KINDS, ...EVENT_KINDS, ...GROUP_KINDS];
+const ALL_KINDS = [...CORE_KINDS, ...EVENT_KINDS, ...GROUP_KINDS, ...METRICS_KINDS];
 
 /** The printed cells, by column, of an object named `a` that was created an hour ago. */
 function cellsOf(resource: string, fields: Record<string, unknown>, metadata: Record<string, unknown> = {}) {

@@ -4,6 +4,7 @@ import { HORIZONTAL_POD_AUTOSCALER_COLUMNS } from "./autoscaling-columns.ts";
 import * as cluster from "./cluster-columns.ts";
 import { CREATED_AT, fullColumn, NAME } from "./column.ts";
 import { EVENT_COLUMNS } from "./event-columns.ts";
+import { METRICS_COLUMNS } from "./metrics-columns.ts";
 import * as networking from "./networking-columns.ts";
 import { NODE_COLUMNS } from "./node-columns.ts";
 import { POD_COLUMNS } from "./pod-columns.ts";
@@ -65,6 +66,9 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   "ingressclasses.networking.k8s.io": networking.INGRESS_CLASS_COLUMNS,
   "ingresses.networking.k8s.io": networking.INGRESS_COLUMNS,
   "networkpolicies.networking.k8s.io": networking.NETWORK_POLICY_COLUMNS,
+
+  "nodes.metrics.k8s.io": METRICS_COLUMNS,
+  "pods.metrics.k8s.io": METRICS_COLUMNS,
 
   "runtimeclasses.node.k8s.io": cluster.RUNTIME_CLASS_COLUMNS,
 
