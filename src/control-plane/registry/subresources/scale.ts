@@ -1,6 +1,8 @@
 import { invalidError, notFoundError } from "../../../api/api-error.ts";
+import type { LabelSelectorRequirement } from "../../../api/gen/types.ts";
 import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { invalid } from "../../../api/validation/problems.ts";
+import { selectorText } from "../../kinds/columns/cell-text.ts";
 import type { ResourceKind, ScalePaths } from "../../ports/resource-kind.ts";
 
 /** The paths of the built-in workloads. */
@@ -77,12 +79,24 @@ function numberAt(object: KubeObject, path: readonly string[]): number {
   return typeof value === "number" ? value : 0;
 }
 
+/** The selector as text: it is text already, a label selector, or the labels themselves. */
 function serializeSelector(value: unknown): string {
   if (typeof value === "string") return value;
   if (!isRecord(value)) return "";
-  const labels = isRecord(value["matchLabels"]) ? value["matchLabels"] : "matchExpressions" in value ? {} : value;
-  return Object.entries(labels)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, label]) => `${key}=${String(label)}`)
-    .join(",");
+  const { matchLabels, matchExpressions } = value;
+  const isLabelSelector = isRecord(matchLabels) || Array.isArray(matchExpressions);
+  if (!isLabelSelector) return selectorText({ matchLabels: textsIn(value) });
+  return selectorText({ matchLabels: textsIn(matchLabels), matchExpressions: requirementsIn(matchExpressions) });
+}
+
+function textsIn(value: unknown): Record<string, string> {
+  const entries = Object.entries(isRecord(value) ? value : {});
+  return Object.fromEntries(entries.map(([key, text]) => [key, String(text)]));
+}
+
+function requirementsIn(value: unknown): LabelSelectorRequirement[] {
+  const requirements: unknown[] = Array.isArray(value) ? value : [];
+  return requirements.filter(isRecord).map(({ key, operator, values }) => {
+    return { key: String(key), operator: String(operator), values: Array.isArray(values) ? values.map(String) : [] };
+  });
 }
