@@ -17,6 +17,10 @@ const TALK = "while read line; do echo heard $line; done; exit 0";
 /** Ends once, and then runs. */
 const AGAIN = `if [ -e /keep/ended ]; then echo second; ${RUN_FOR_EVER}; fi; touch /keep/ended; echo first; exit 3`;
 
+/** What a node told holds for fifteen seconds, and so does that it did not answer. */
+const METRICS_POLL = { timeout: 60_000, interval: 500 };
+const METRICS_TEST = { timeout: 150_000 };
+
 describe("kubectl with what runs on a node", () => {
   let cluster: TestCluster;
   let home: string;
@@ -72,6 +76,13 @@ describe("kubectl with what runs on a node", () => {
       expect(await kubectl.ok("logs again --tail=1")).toBe("second\n");
       expect(await kubectl.ok("logs web --limit-bytes=1")).toBe("u");
       expect(await kubectl.ok("logs web --timestamps")).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z up\n$/);
+    });
+
+    it("tells what the node and its pods use", METRICS_TEST, async () => {
+      const pods = async () => (await kubectl.run("top pods --containers --no-headers")).stdout;
+      await expect.poll(pods, METRICS_POLL).toMatch(/^pair +main +\d+m +\d+Mi *\npair +side +\d+m +\d+Mi *$/m);
+      const node = async () => (await kubectl.run("top nodes --no-headers")).stdout;
+      await expect.poll(node, METRICS_POLL).toMatch(/^test-node +\d+m +\d+% +[1-9]\d*Mi +\d+% *$/m);
     });
 
     it("says which log there is not", async () => {
