@@ -71,10 +71,11 @@ describe("pods that cannot run", () => {
   });
 
   it("refuses what this version does not do, by the field's name", async () => {
-    await node.write("bad.json", shellPod("bad", "x", { resourceClaims: [{ name: "gpu", resourceClaimName: "gpu" }] }));
+    const iscsi = { targetPortal: "127.0.0.1:3260", iqn: "iqn.2026-11.example.com:disk", lun: 0 };
+    await node.write("bad.json", shellPod("bad", "x", { volumes: [{ name: "disk", iscsi }] }));
     const pod = await node.pod("bad", ({ status }) => status?.phase === "Failed");
     expect(pod.status?.reason).toBe("UnsupportedFeature");
-    expect(pod.status?.message).toMatch(/spec\.resourceClaims/);
+    expect(pod.status?.message).toMatch(/volume "disk": the volume kind iscsi is not supported/);
   });
 
   it("refuses to run a root image as non-root", async () => {
