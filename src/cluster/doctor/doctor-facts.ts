@@ -21,6 +21,7 @@ export interface DoctorFacts {
   /** The runtime's answer; undefined where no runtime runs, or none may be asked. */
   runtimeWord: RuntimeWord | undefined;
   iptables: string | undefined;
+  nft: string | undefined;
   /** True when there is a busybox, for the demo image. */
   busybox: boolean;
   cniBinDirectory: string | undefined;

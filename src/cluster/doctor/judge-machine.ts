@@ -25,6 +25,7 @@ const CHECKS: ReadonlyArray<(facts: DoctorFacts) => Finding> = [
   judgeRuntimeFeatures,
   cniPlugins,
   iptables,
+  nftables,
   busybox,
   sysResource,
   rootMount,
@@ -121,6 +122,13 @@ function iptables({ iptables: printed }: DoctorFacts): Finding {
   if (printed !== undefined) return { check, level: "ok", found: printed };
   const mend = "apt-get install iptables";
   return { check, level: "fail", found: "not installed", meaning: "pods get no host ports and no way out", mend };
+}
+
+function nftables({ nft: printed }: DoctorFacts): Finding {
+  const check = "nftables";
+  if (printed !== undefined) return { check, level: "ok", found: printed };
+  const mend = "apt-get install nftables, or start without the proxy: nodelet up --no-proxy";
+  return { check, level: "fail", found: "not installed", meaning: "services lead nowhere", mend };
 }
 
 function busybox(facts: DoctorFacts): Finding {

@@ -32,6 +32,7 @@ export async function readDoctorFacts(stateDirectory: string, ports: readonly nu
     runc: await readVersion("runc"),
     runtimeWord: await readRuntimeWord(stateDirectory),
     iptables: await readVersion("iptables"),
+    nft: await readVersion("nft"),
     busybox: (await findProgram("busybox", SEARCH_PATH)) !== undefined,
     cniBinDirectory: await findCniBinDirectory(),
     swapBytes: await readSwapBytes(),

@@ -5,8 +5,10 @@ import { createBusctlSystemd } from "../../host/linux/system/busctl-systemd.ts";
 import { linuxPrograms } from "../../host/linux/system/linux-programs.ts";
 import type { Systemd } from "../../host/systemd-port.ts";
 
-/** systemd's own sign that it runs this machine (sd_booted(3)). */
-const BOOTED = "/run/systemd/system";
+/** Tells by systemd's own sign whether it runs this machine (sd_booted(3)). */
+export function isSystemdBooted(): boolean {
+  return existsSync("/run/systemd/system");
+}
 
 /** systemd where it runs this machine and answers. */
 interface FoundSystemd {
@@ -20,7 +22,7 @@ interface FoundSystemd {
  * with a warning, where it does not answer: processes and pods then live in the cgroup of whoever started them.
  */
 export async function findSystemd(log: Log): Promise<FoundSystemd | undefined> {
-  if (!existsSync(BOOTED)) return undefined;
+  if (!isSystemdBooted()) return undefined;
   const systemd = createBusctlSystemd(linuxPrograms);
   try {
     return { systemd, version: await systemd.readVersion() };

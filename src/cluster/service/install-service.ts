@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
+import { isSystemdBooted } from "../processes/find-systemd.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { computeUnitFile, SERVICE_NAME, type ServiceChoices } from "./unit-file.ts";
 
 /** Where an administrator's units lie (systemd.unit(5)). */
 const UNITS = "/etc/systemd/system";
-const BOOTED = "/run/systemd/system";
 const UNIT_MODE = 0o644;
 /** What the journal has of a start that failed. */
 const JOURNAL_LINES = "20";
@@ -53,7 +53,7 @@ export async function uninstallService(): Promise<boolean> {
 }
 
 function requireSystemd(mend: string): void {
-  if (!existsSync(BOOTED)) throw new CodedError("no-systemd", `systemd does not run this machine: ${mend}`);
+  if (!isSystemdBooted()) throw new CodedError("no-systemd", `systemd does not run this machine: ${mend}`);
 }
 
 async function systemctl(...args: string[]): Promise<void> {
