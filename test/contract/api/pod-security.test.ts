@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
 import { deployment, newNamespace, pathsIn, pod } from "./objects.ts";
 
@@ -68,10 +68,21 @@ describe.each(apiServersUnderTest())("pod security, on $name", (candidate) => {
 
   it("warns of a workload whose pods it would refuse", async () => {
     expect(await label({ [`${LABEL}/enforce`]: null, [`${LABEL}/warn`]: "restricted" })).toMatchObject({ status: 200 });
-    const { status, headers } = await server.admin.json("POST", paths.deployments, deployment("web"));
-    expect(status).toBe(201);
-    expect(headers["warning"]).toContain('would violate PodSecurity \\"restricted:latest\\"');
-    expect(headers["warning"]).toContain('containers \\"main\\", \\"side\\" must set');
+    // A kube-apiserver learns of the label by a watch, a moment later.
+    const warning = await vi.waitFor(
+      async () => {
+        const { status, headers } = await server.admin.json(
+          "POST",
+          `${paths.deployments}?dryRun=All`,
+          deployment("web"),
+        );
+        expect(status).toBe(201);
+        expect(headers["warning"]).toContain('would violate PodSecurity \\"restricted:latest\\"');
+        return headers["warning"];
+      },
+      { timeout: 20_000 },
+    );
+    expect(warning).toContain('containers \\"main\\", \\"side\\" must set');
   });
 
   it("refuses a namespace with a level or version that there is not", async () => {

@@ -41,6 +41,11 @@ export const POLICY_DIFFERENCES: readonly PolicyDifference[] = [
     entries: ["+ all of it"],
     reason: KUBEADM,
   })),
+  ...["ClusterRole", "ClusterRoleBinding"].map((kind) => ({
+    key: `${kind}/system:nodelet-network-policies`,
+    entries: ["+ all of it"],
+    reason: "our proxy enforces network policies, which upstream leaves to the network's own agent",
+  })),
   {
     key: "RoleBinding/kube-system/system::leader-locking-kube-controller-manager",
     entries: ["- ServiceAccount/kube-system/leader-election-controller"],
