@@ -6,6 +6,7 @@ import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
 import { claimProcessLock } from "../cluster/processes/process-lock.ts";
 import { clusterDnsAddressOf } from "../cluster/supervisor/cluster-dns.ts";
 import { nodeNameOf } from "../cluster/supervisor/node-name.ts";
+import { choosePodPlaces } from "../cluster/supervisor/pod-places.ts";
 import { runStandaloneNode } from "../cluster/supervisor/run-node.ts";
 import { writeRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import { endAgent } from "../cluster/supervisor/start-agent.ts";
@@ -114,7 +115,8 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
     ...(options.containerd === undefined ? {} : { binary: options.containerd }),
   };
   try {
-    await writeRuntimeOptions(layout.directory, { ...runtime, manifests });
+    const places = await choosePodPlaces(layout.directory, link.progress);
+    await writeRuntimeOptions(layout.directory, { ...runtime, ...places, manifests });
     // An agent that outlived its supervisor would not notice that its runtime is replaced.
     await endAgent(layout, log);
     await endDns(layout, log);

@@ -11,6 +11,7 @@ import { removePod } from "../../node/runtime/pod-runtime/remove-pod.ts";
 import { stopPod } from "../../node/runtime/pod-runtime/stop-pod.ts";
 import { listRuntimePods, readPodRuntimeStatus } from "../../node/runtime/reading/read-pods.ts";
 import { startContainerd } from "../containerd/start-containerd.ts";
+import { readPodPlaces } from "./pod-places.ts";
 import { readRuntimeOptions } from "./runtime-options.ts";
 import { CONTAINER_LOGS_DIRECTORY, type StateLayout } from "./state-layout.ts";
 
@@ -39,7 +40,8 @@ export async function removeAllPods(layout: StateLayout, deps: RemovePodsDeps): 
   const { signal } = deps;
   setMaxListeners(0, signal); // every call in flight listens
   const stopDeps = { runtime, host, timeline: createTimeline(host.clock), metrics: undefined, endProbes: undefined };
-  const logs = { podLogsDirectory: layout.podLogs, containerLogsDirectory: CONTAINER_LOGS_DIRECTORY };
+  const { podLogs } = await readPodPlaces(layout.directory);
+  const logs = { podLogsDirectory: podLogs, containerLogsDirectory: CONTAINER_LOGS_DIRECTORY };
   let failures = 0;
   try {
     const limiter = createLimiter(PODS_AT_ONCE);

@@ -3,22 +3,21 @@ import { join } from "node:path";
 import { codeOf } from "../../base/errors.ts";
 import type { ContainerdOptions } from "../containerd/start-containerd.ts";
 import { ensureFile } from "../processes/ensure-file.ts";
+import type { PodPlaces } from "./state-layout.ts";
 
 /**
  * How the node of a state directory was last started. To remove its pods, the runtime must be started in the same way.
  */
-interface RuntimeOptions extends Pick<ContainerdOptions, "binary" | "podCidr" | "bridge"> {
+interface RuntimeOptions extends Pick<ContainerdOptions, "binary" | "podCidr" | "bridge">, Partial<PodPlaces> {
   /** The directory that its node agent watches. */
   manifests?: string;
 }
 
-const NAMES = ["binary", "podCidr", "bridge", "manifests"] as const;
+const NAMES = ["binary", "podCidr", "bridge", "manifests", "kubeletRoot", "podLogs"] as const;
 
 /** Writes the options, and replaces those from before. */
 export async function writeRuntimeOptions(stateDirectory: string, options: RuntimeOptions): Promise<void> {
-  const { binary, podCidr, bridge, manifests } = options;
-  const text = `${JSON.stringify({ binary, podCidr, bridge, manifests })}\n`;
-  await ensureFile(optionsPath(stateDirectory), text);
+  await ensureFile(optionsPath(stateDirectory), `${JSON.stringify(options, [...NAMES])}\n`);
 }
 
 /** Reads the options; empty when none were written. */

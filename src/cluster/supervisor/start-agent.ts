@@ -9,7 +9,8 @@ import { choosePort } from "./choose-port.ts";
 import { CLUSTER_DOMAIN } from "./cluster-dns.ts";
 import { computeKubeletConfig } from "./kubelet-config.ts";
 import { makeOwnCgroup } from "./own-cgroup.ts";
-import type { StateLayout } from "./state-layout.ts";
+import { readPodPlaces } from "./pod-places.ts";
+import type { PodPlaces, StateLayout } from "./state-layout.ts";
 
 export interface AgentOptions {
   /** The JavaScript file that this program was started with. */
@@ -45,15 +46,16 @@ const STOP_GRACE_PERIOD_MS = 10_000;
 
 /** Starts the node agent and resolves when it answers. Rejects with `exited` or `start-timed-out` and the log's end. */
 export async function startAgent(layout: StateLayout, options: AgentOptions): Promise<Daemon> {
-  await mkdir(layout.kubeletRoot, { recursive: true, mode: 0o750 });
-  await mkdir(layout.podLogs, { recursive: true, mode: 0o755 });
+  const places = await readPodPlaces(layout.directory);
+  await mkdir(places.kubeletRoot, { recursive: true, mode: 0o750 });
+  await mkdir(places.podLogs, { recursive: true, mode: 0o755 });
   const { endpoint, manifests, healthzPort } = options;
   const server = await chooseServer(layout, options);
   const cgroup = await makeOwnCgroup(layout.directory, options.log);
   const config = computeKubeletConfig({
     endpoint,
     manifests,
-    podLogs: layout.podLogs,
+    podLogs: places.podLogs,
     healthzPort,
     server,
     cgroup,
@@ -61,7 +63,10 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
     evictionHard: options.evictionHard,
   });
   await ensureFile(layout.kubeletConfig, config);
-  const [command = process.execPath, ...args] = [...options.enterMountNamespace, ...agentCommand(layout, options)];
+  const [command = process.execPath, ...args] = [
+    ...options.enterMountNamespace,
+    ...agentCommand(layout, places, options),
+  ];
   // Node.js would load these certificates at every start, and the agent makes no TLS connection to outside servers.
   const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
   const daemon = await startDaemon({
@@ -103,7 +108,7 @@ function agentIdentity(layout: StateLayout) {
   return { pidFile: layout.agentPidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS };
 }
 
-function agentCommand(layout: StateLayout, options: AgentOptions): string[] {
+function agentCommand(layout: StateLayout, { kubeletRoot }: PodPlaces, options: AgentOptions): string[] {
   return [
     process.execPath,
     ...(options.nodeFlags ?? process.execArgv).filter((argument) => !RUN_TIME_FLAGS.includes(argument)),
@@ -111,8 +116,8 @@ function agentCommand(layout: StateLayout, options: AgentOptions): string[] {
     options.entry,
     "kubelet",
     `--config=${layout.kubeletConfig}`,
-    `--root-dir=${layout.kubeletRoot}`,
-    `--cert-dir=${layout.kubeletRoot}/pki`,
+    `--root-dir=${kubeletRoot}`,
+    `--cert-dir=${kubeletRoot}/pki`,
     `--kubeconfig=${layout.nodeKubeconfig}`,
     `--nodelet-socket=${layout.agentSocket}`,
     // The control plane applies them.

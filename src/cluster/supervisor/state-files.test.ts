@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { computeKubeletConfig } from "./kubelet-config.ts";
 import { readManifestPods } from "./manifest-pods.ts";
+import { choosePodPlaces, readPodPlaces } from "./pod-places.ts";
 import { readRuntimeOptions, writeRuntimeOptions } from "./runtime-options.ts";
 
 let directory = "";
@@ -68,6 +69,61 @@ describe("runtime options", () => {
 
   it("are empty where none were written", async () => {
     expect(await readRuntimeOptions(directory)).toEqual({});
+  });
+});
+
+describe("the places of pods", () => {
+  const machine = () => ({
+    stateDirectory: join(directory, "state"),
+    kubeletRoot: join(directory, "var-lib-kubelet"),
+    podLogs: join(directory, "var-log-pods"),
+  });
+  const own = () => ({
+    kubeletRoot: join(directory, "state/kubelet"),
+    podLogs: join(directory, "state/pod-logs"),
+  });
+  const ofMachine = () => ({ kubeletRoot: machine().kubeletRoot, podLogs: machine().podLogs });
+  const choose = async () => await choosePodPlaces(machine().stateDirectory, (line) => told.push(line), machine());
+  let told: string[] = [];
+  beforeEach(async () => {
+    told = [];
+    await mkdir(machine().stateDirectory);
+  });
+
+  it("are the machine's for the node of the default state directory", async () => {
+    expect(await choose()).toEqual(ofMachine());
+    await mkdir(machine().kubeletRoot);
+    expect(await choose()).toEqual(ofMachine());
+    expect(told).toEqual([]);
+  });
+
+  it("lie beneath any other state directory", async () => {
+    const elsewhere = join(directory, "other");
+    expect((await choosePodPlaces(elsewhere, (line) => told.push(line), machine())).kubeletRoot).toBe(
+      join(elsewhere, "kubelet"),
+    );
+  });
+
+  it("leave another kubelet's directory alone, and say so", async () => {
+    await mkdir(join(machine().kubeletRoot, "pods"), { recursive: true });
+    expect(await choose()).toEqual(own());
+    expect(told).toEqual([expect.stringContaining(`${machine().kubeletRoot} is in use`)]);
+  });
+
+  it("stay where pods of an earlier version are", async () => {
+    await mkdir(join(own().kubeletRoot, "pods"), { recursive: true });
+    expect(await choose()).toEqual(own());
+  });
+
+  it("stay those of the first start, whatever comes to lie there", async () => {
+    await writeRuntimeOptions(machine().stateDirectory, await choose());
+    await mkdir(join(machine().kubeletRoot, "pods"), { recursive: true });
+    expect(await choose()).toEqual(ofMachine());
+    expect(await readPodPlaces(machine().stateDirectory)).toEqual(ofMachine());
+  });
+
+  it("are beneath the state directory where no start was recorded", async () => {
+    expect(await readPodPlaces(machine().stateDirectory)).toEqual(own());
   });
 });
 

@@ -36,9 +36,6 @@ export interface StateLayout {
   /** The socket on which the node agent answers `nodelet status`. */
   agentSocket: string;
   kubeletConfig: string;
-  /** Kubelet's `--root-dir`: volumes and pod directories. */
-  kubeletRoot: string;
-  podLogs: string;
   /** The manifests are taken from here when no other directory is named. */
   manifests: string;
   images: string;
@@ -48,6 +45,13 @@ export interface StateLayout {
   registries: string;
   /** The directory of containerd; see `RuntimeLayout`. */
   runtime: string;
+}
+
+/** Where a node keeps the directories and logs of its pods. */
+export interface PodPlaces {
+  /** Kubelet's `--root-dir`: volumes, plugins, device plugins. */
+  kubeletRoot: string;
+  podLogs: string;
 }
 
 /** Every kubelet of a machine puts its flat links to container logs into this directory. */
@@ -80,8 +84,6 @@ export function computeStateLayout(directory: string): StateLayout {
     agentPidFile: join(directory, "agent.pid"),
     agentSocket: join(directory, "node.sock"),
     kubeletConfig: join(directory, "kubelet.yaml"),
-    kubeletRoot: join(directory, "kubelet"),
-    podLogs: join(directory, "pod-logs"),
     manifests: join(directory, "manifests"),
     images: join(directory, "images"),
     localVolumes: join(directory, "volumes"),

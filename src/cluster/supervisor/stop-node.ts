@@ -8,6 +8,7 @@ import { countRunningPods, endContainerd, removeRunState } from "../containerd/r
 import { sendSignal } from "../processes/process-identity.ts";
 import { readLockHolder } from "../processes/process-lock.ts";
 import { removeOwnCgroup } from "./own-cgroup.ts";
+import { readPodPlaces } from "./pod-places.ts";
 import { endAgent } from "./start-agent.ts";
 import { endControlPlane } from "./start-control-plane.ts";
 import { endDns } from "./start-dns.ts";
@@ -57,25 +58,32 @@ export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNo
  * pods that still run are killed, so the pods should be removed before.
  */
 export async function removeNodeRunState(layout: StateLayout, log: Log): Promise<void> {
+  const { kubeletRoot, podLogs } = await readPodPlaces(layout.directory);
   await runAll(
     [
       async () => await removeProxyRules(layout),
       async () => await removeRunState(layout.runtime),
       async () => await removeOwnCgroup(layout.directory, log),
       async () => await unmountBeneath(layout.directory),
-      async () => await removeLogLinks(layout),
-      async () => await rm(layout.kubeletRoot, { recursive: true, force: true }),
+      async () => await removeLogLinks(podLogs),
+      async () => await removeKubeletRoot(kubeletRoot),
       async () => await rm(layout.agentSocket, { force: true }),
     ],
     `removing the run state in ${layout.directory}`,
   );
 }
 
+/** What is still mounted is somebody's data: nothing is removed before all of it is unmounted. */
+async function removeKubeletRoot(directory: string): Promise<void> {
+  await unmountBeneath(directory);
+  await rm(directory, { recursive: true, force: true });
+}
+
 /** Removes the log links of containers that were killed rather than removed. Links to other kubelets' logs stay. */
-async function removeLogLinks(layout: StateLayout): Promise<void> {
+async function removeLogLinks(podLogs: string): Promise<void> {
   for (const name of await readdir(CONTAINER_LOGS_DIRECTORY).catch(() => [])) {
     const path = join(CONTAINER_LOGS_DIRECTORY, name);
     const target = await readlink(path).catch(() => "");
-    if (target.startsWith(`${layout.podLogs}/`)) await rm(path, { force: true });
+    if (target.startsWith(`${podLogs}/`)) await rm(path, { force: true });
   }
 }
