@@ -10,13 +10,14 @@ const program = await readUpstreamProgram("KUBELET_BIN");
 
 /** What is not the same, and why. */
 const DIFFERENT = [
-  // CPU and memory managers, allocations and pod resources are not served here yet, DRA is not at all.
-  /^\/kubelet\/((cpu|memory)_manager_state|(allocated|actuated)_pods_state|dra_manager_state) /,
-  /^\/kubelet\/pod-resources(\/kubelet\.sock)? /,
+  // Written here where a policy keeps something in it.
+  /^\/kubelet\/((cpu|memory)_manager_state|dra_manager_state) /,
+  // Theirs is in /var/lib/kubelet, whatever the root directory is; two kubelets of a machine would share it.
+  /^\/kubelet\/device-plugins(\/kubelet\.sock)? /,
   // Checkpoints of features that are off; images that were pulled, by whom.
   /^\/kubelet\/(checkpoints|image_manager)(\/\S*)? /,
   // A pod that is done keeps no volumes here; there, empty directories of theirs stay until it is deleted.
-  /^\/kubelet\/pods\/<done>\/(volumes|plugins)(\/\S*)? /,
+  /^(mount )?\/kubelet\/pods\/<done>\/(volumes|plugins)(\/\S*)? /,
 ];
 
 describe.skipIf(program === undefined)(titleOf("the directories of kubelet", "KUBELET_BIN", program), () => {
