@@ -74,7 +74,7 @@ export function createServiceProxy(deps: ServiceProxyDeps, options: ServiceProxy
     { table: options.table, families: options.families, checkPeriodMs: CHECK_PERIOD_MS },
   );
   const kinds = compilers.flatMap((compiler) => compiler.kinds);
-  const { reflectors } = watchCluster(deps, kinds, (changes) => {
+  const { reflectors } = watchCluster(deps, { kinds, nodeName: options.nodeName }, (changes) => {
     health.queued();
     loop.offer(changes);
   });

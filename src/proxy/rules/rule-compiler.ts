@@ -9,6 +9,8 @@ interface ClusterKinds {
   NetworkPolicy: types.NetworkPolicy;
   Namespace: types.Namespace;
   Pod: types.Pod;
+  /** The node of this proxy, and no other. */
+  Node: types.Node;
 }
 
 export type ClusterKind = keyof ClusterKinds;

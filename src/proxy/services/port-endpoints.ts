@@ -15,20 +15,42 @@ export interface PortEndpoints {
   readonly local: readonly ChosenEndpoint[];
 }
 
+/** Where this node is; undefined zone where its object names none. */
+export interface ProxyPlace {
+  readonly nodeName: string;
+  readonly zone: string | undefined;
+}
+
 interface Candidate extends ChosenEndpoint {
   readonly isReady: boolean;
   readonly isServing: boolean;
   readonly isTerminating: boolean;
   readonly isLocal: boolean;
+  /** The clients that it is for, by their nodes and zones; empty for all. */
+  readonly forNodes: readonly string[];
+  readonly forZones: readonly string[];
 }
 
 /**
  * Chooses the endpoints: the ready ones, or, where none is, those that end and still serve (KEP-1669). Both choices are
- * made for the cluster and for this node by itself.
+ * made for the cluster, where those near this node come first, and for this node by itself.
  */
-export function chooseEndpoints(port: PlannedPort, slices: readonly EndpointSlice[], nodeName: string): PortEndpoints {
-  const candidates = slices.flatMap((slice) => listCandidates(port, slice, nodeName));
-  return { cluster: choose(candidates), local: choose(candidates.filter(({ isLocal }) => isLocal)) };
+export function chooseEndpoints(port: PlannedPort, slices: readonly EndpointSlice[], place: ProxyPlace): PortEndpoints {
+  const candidates = slices.flatMap((slice) => listCandidates(port, slice, place.nodeName));
+  return { cluster: choose(selectNear(candidates, place)), local: choose(candidates.filter(({ isLocal }) => isLocal)) };
+}
+
+/**
+ * Selects by hints: those for this node, else those for its zone. Hints count where every ready endpoint has one and one
+ * is for us, so that half a set of them cuts nobody off (`pkg/proxy/topology.go`).
+ */
+function selectNear(candidates: readonly Candidate[], { nodeName, zone = "" }: ProxyPlace): readonly Candidate[] {
+  const ready = candidates.filter(({ isReady }) => isReady);
+  const forNode = ready.filter(({ forNodes }) => forNodes.includes(nodeName));
+  if (forNode.length > 0 && ready.every(({ forNodes }) => forNodes.length > 0)) return forNode;
+  const forZone = ready.filter(({ forZones }) => forZones.includes(zone));
+  if (forZone.length > 0 && ready.every(({ forZones }) => forZones.length > 0)) return forZone;
+  return candidates;
 }
 
 function listCandidates(port: PlannedPort, slice: EndpointSlice, nodeName: string): Candidate[] {
@@ -45,14 +67,23 @@ function listCandidates(port: PlannedPort, slice: EndpointSlice, nodeName: strin
 
 /** All addresses of an endpoint are of the same thing, and consumers take the first (`discovery/v1`). */
 function candidateOf(
-  { addresses: [ip = ""], conditions = {}, nodeName: node }: Endpoint,
+  { addresses: [ip = ""], conditions = {}, hints = {}, nodeName: node }: Endpoint,
   number: number,
   { port, nodeName }: { port: PlannedPort; nodeName: string },
 ): Candidate[] {
   if (ruleFamilyOf(ip) !== port.family) return [];
   const { ready = true, serving = ready, terminating = false } = conditions;
   return [
-    { ip, port: number, isReady: ready, isServing: serving, isTerminating: terminating, isLocal: node === nodeName },
+    {
+      ip,
+      port: number,
+      isReady: ready,
+      isServing: serving,
+      isTerminating: terminating,
+      isLocal: node === nodeName,
+      forNodes: (hints.forNodes ?? []).map(({ name }) => name),
+      forZones: (hints.forZones ?? []).map(({ name }) => name),
+    },
   ];
 }
 

@@ -84,6 +84,77 @@ describe("a service with endpoints", () => {
     expect(rulesIn(statements, "cluster-a/web/tcp")).toEqual([`meta l4proto tcp dnat to ${ip}:8080`]);
   });
 
+  describe("goes to endpoints near this node", () => {
+    type Hints = NonNullable<EndpointSlice["endpoints"]>[number]["hints"];
+    const node = (zone?: string): RuleInput => {
+      const labels = zone === undefined ? {} : { "topology.kubernetes.io/zone": zone };
+      return {
+        kind: "Node",
+        change: { type: "ADDED", object: { metadata: { name: "n1", labels } }, previous: undefined },
+      };
+    };
+    const zones = (...names: string[]): Hints => ({ forZones: names.map((name) => ({ name })) });
+    const nodes = (...names: string[]): Hints => ({ forNodes: names.map((name) => ({ name })) });
+    const hinted = (hints: readonly Hints[], conditions: readonly Conditions[] = []): EndpointSlice => {
+      const addresses = hints.map((_, index): [string, string, Conditions] => {
+        return [`10.64.0.${index + 1}`, "n2", conditions[index] ?? { ready: true }];
+      });
+      const bare = slice(...addresses);
+      const endpoints = (bare.endpoints ?? []).map((endpoint, index) => {
+        const hint = hints[index];
+        return hint === undefined ? endpoint : { ...endpoint, hints: hint };
+      });
+      return { ...bare, endpoints };
+    };
+    const chosen = (inputs: readonly RuleInput[]) => {
+      const compiler = createServiceCompiler(OPTIONS);
+      const table = createRuleTable("ip", "t");
+      for (const input of inputs) table.change(compiler.compile([input]).fragments.ip);
+      const text = table
+        .whole()
+        .filter((statement) => statement.startsWith("add rule") && statement.includes(" dnat "));
+      return [...new Set(text.join().match(/10\.64\.0\.\d+/g) ?? [])];
+    };
+    const objects = (endpoints: EndpointSlice): RuleInput[] => [
+      { kind: "Service", change: { type: "ADDED", object: service(), previous: undefined } },
+      { kind: "EndpointSlice", change: { type: "ADDED", object: endpoints, previous: undefined } },
+    ];
+
+    it.each<[string, EndpointSlice, string[]]>([
+      ["of its node", hinted([nodes("n1"), nodes("n2")]), ["10.64.0.1"]],
+      ["of its zone", hinted([zones("z1", "z3"), zones("z2")]), ["10.64.0.1"]],
+      [
+        "of its node before its zone",
+        hinted([
+          { ...zones("z1"), ...nodes("n2") },
+          { ...zones("z1"), ...nodes("n1") },
+        ]),
+        ["10.64.0.2"],
+      ],
+      ["of all zones, where none is near", hinted([zones("z2"), zones("z3")]), ["10.64.0.1", "10.64.0.2"]],
+      ["of all, where a ready one has no hint", hinted([zones("z1"), undefined]), ["10.64.0.1", "10.64.0.2"]],
+      [
+        "without asking those that are not ready",
+        hinted([zones("z1"), zones("z2"), undefined], [undefined, undefined, { ready: false }]),
+        ["10.64.0.1"],
+      ],
+      [
+        "or to those that end, where only such are left",
+        hinted([zones("z2")], [{ ready: false, serving: true, terminating: true }]),
+        ["10.64.0.1"],
+      ],
+    ])("%s", (_name, endpoints, addresses) => {
+      expect(chosen([node("z1"), ...objects(endpoints)])).toEqual(addresses);
+    });
+
+    it("anew when the node's zone becomes known or goes", () => {
+      const inputs = objects(hinted([zones("z1"), zones("z2")]));
+      expect(chosen(inputs)).toEqual(["10.64.0.1", "10.64.0.2"]);
+      expect(chosen([...inputs, node("z1")])).toEqual(["10.64.0.1"]);
+      expect(chosen([...inputs, node("z1"), node()])).toEqual(["10.64.0.1", "10.64.0.2"]);
+    });
+  });
+
   it("answers at node ports and outside addresses, masqueraded", () => {
     const spec = { type: "LoadBalancer", externalIPs: ["192.0.2.1"], ports: [{ port: 80, nodePort: 30_080 }] };
     const statements = compile(

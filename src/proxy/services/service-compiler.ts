@@ -1,8 +1,9 @@
 import type { EndpointSlice, Service } from "../../api/gen/types.ts";
+import { NODE_LABELS } from "../../api/node-names.ts";
 import { ADDRESS_FAMILIES, type AddressFamily, type RuleFragment } from "../rules/fragment.ts";
 import type { ClusterKind, CompiledRules, RuleCompiler, RuleInput, StaleFlow } from "../rules/rule-compiler.ts";
 import { computeBaseRules, type ServiceRuleOptions, selectFamily } from "./base-rules.ts";
-import { chooseEndpoints, type PortEndpoints } from "./port-endpoints.ts";
+import { chooseEndpoints, type PortEndpoints, type ProxyPlace } from "./port-endpoints.ts";
 import { computePortRules } from "./port-rules.ts";
 import { isRangeOf, type PlannedPort, planPorts } from "./service-port.ts";
 import { findStaleFlows, type UdpPort } from "./stale-flows.ts";
@@ -38,6 +39,7 @@ export function createServiceCompiler(options: ServiceRuleOptions): ServiceCompi
     ip: selectFamily(options, isRangeOf("ip")),
     ip6: selectFamily(options, isRangeOf("ip6")),
   };
+  let place: ProxyPlace = { nodeName: options.nodeName, zone: undefined };
   let isFirst = true;
 
   const knownAt = (key: string): Known => {
@@ -46,8 +48,16 @@ export function createServiceCompiler(options: ServiceRuleOptions): ServiceCompi
     return known;
   };
 
+  /** Hints name zones, so that another zone may be another choice for each service. */
+  const noteNode = ({ type, object }: Extract<RuleInput, { kind: "Node" }>["change"]): string[] => {
+    const zone = type === "DELETED" ? undefined : object.metadata?.labels?.[NODE_LABELS.zone];
+    if (zone === place.zone) return [];
+    place = { ...place, zone };
+    return [...services.keys()];
+  };
   /** Returns the keys of the services that the change concerns. */
   const note = (change: RuleInput): string[] => {
+    if (change.kind === "Node") return noteNode(change.change);
     if (change.kind !== "Service" && change.kind !== "EndpointSlice") return [];
     const { type, object, previous } = change.change;
     const key = serviceKeyOf(change.kind, object);
@@ -63,7 +73,7 @@ export function createServiceCompiler(options: ServiceRuleOptions): ServiceCompi
   };
 
   const compileService = (key: string, known: Known) => {
-    const compiled = compile(known, optionsByFamily);
+    const compiled = compile(known, optionsByFamily, place);
     const staleFlows = findStaleFlows(known.udp, compiled.udp);
     known.udp = compiled.udp;
     known.healthCheck = compiled.healthCheck;
@@ -72,7 +82,7 @@ export function createServiceCompiler(options: ServiceRuleOptions): ServiceCompi
   };
 
   return {
-    kinds: ["Service", "EndpointSlice"],
+    kinds: ["Service", "EndpointSlice", "Node"],
     compile(changes): CompiledRules {
       const fragments = { ip: new Map<string, RuleFragment | undefined>(), ip6: new Map() };
       const staleFlows: StaleFlow[] = [];
@@ -115,10 +125,11 @@ function serviceKeyOf(kind: ClusterKind, { metadata }: Pick<Service, "metadata">
 function compile(
   { service, slices }: Pick<Known, "service" | "slices">,
   options: Readonly<Record<AddressFamily, ServiceRuleOptions>>,
+  place: ProxyPlace,
 ) {
   const planned = service === undefined ? [] : planPorts(service);
   const ports = planned.map((port) => {
-    return { port, endpoints: chooseEndpoints(port, [...slices.values()], options.ip.nodeName) };
+    return { port, endpoints: chooseEndpoints(port, [...slices.values()], place) };
   });
   const fragmentOf = (family: AddressFamily): RuleFragment | undefined => {
     const ofFamily = ports.filter(({ port }) => port.family === family);

@@ -1,4 +1,5 @@
 import type { DiscoveryEndpointPort, Endpoint, EndpointSlice, Pod, Service } from "../../../api/gen/types.ts";
+import { NODE_LABELS } from "../../../api/node-names.ts";
 import { typed } from "../../../api/object.ts";
 import { isPodReady } from "../../../api/pods.ts";
 import { type Controller, type ControllerDeps, runFollowing } from "../../control-loop/controller.ts";
@@ -20,7 +21,7 @@ import { createOwnSlices, HEADLESS_LABEL, SERVICE_NAME_LABEL, SLICE_WRITER_LABEL
 /** The name that upstream's controller writes as well, so that one can take the other's place. */
 const WRITER = "endpointslice-controller.k8s.io";
 const ADDRESS_TYPES = ["IPv4", "IPv6"] as const;
-const ZONE_LABEL = "topology.kubernetes.io/zone";
+const NEAR_DISTRIBUTIONS: ReadonlySet<string> = new Set(["PreferClose", "PreferSameZone", "PreferSameNode"]);
 
 /** Keeps the endpoint slices of every service with a selector (`pkg/controller/endpointslice`). */
 export function createEndpointSliceController(deps: ControllerDeps): Controller {
@@ -46,7 +47,7 @@ export function createEndpointSliceController(deps: ControllerDeps): Controller 
 }
 
 function zoneReader(reader: ResourceReader): (nodeName: string) => string | undefined {
-  return (name) => reader.get({ resource: "nodes", namespace: "", name })?.metadata.labels?.[ZONE_LABEL];
+  return (name) => reader.get({ resource: "nodes", namespace: "", name })?.metadata.labels?.[NODE_LABELS.zone];
 }
 
 function frameOf(service: Service, annotations: Record<string, string>): SliceFrame {
@@ -118,5 +119,19 @@ function endpointOf(
     ...(nodeName !== undefined && { nodeName }),
     targetRef: { kind: "Pod", namespace, name, uid },
     ...(zone !== undefined && { zone }),
+    ...(ready && hintsFor(service, { nodeName, zone })),
   };
+}
+
+/** The clients that an endpoint is for, where the service prefers endpoints near them (`endpointslice/trafficdist`). */
+function hintsFor(
+  { spec = {} }: Service,
+  { nodeName, zone }: { nodeName: string | undefined; zone: string | undefined },
+): Pick<Endpoint, "hints"> {
+  const { trafficDistribution = "" } = spec;
+  if (!NEAR_DISTRIBUTIONS.has(trafficDistribution)) return {};
+  const forNodes = trafficDistribution === "PreferSameNode" && nodeName !== undefined ? [{ name: nodeName }] : [];
+  const forZones = zone === undefined ? [] : [{ name: zone }];
+  if (forNodes.length + forZones.length === 0) return {};
+  return { hints: { ...(forZones.length > 0 && { forZones }), ...(forNodes.length > 0 && { forNodes }) } };
 }

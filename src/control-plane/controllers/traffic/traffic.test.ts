@@ -126,6 +126,25 @@ describe("endpoint slices", () => {
     ]);
   });
 
+  it.each<[string | undefined, object]>([
+    ["PreferClose", { hints: { forZones: [{ name: "z1" }] } }],
+    ["PreferSameZone", { hints: { forZones: [{ name: "z1" }] } }],
+    ["PreferSameNode", { hints: { forZones: [{ name: "z1" }], forNodes: [{ name: "n1" }] } }],
+    [undefined, {}],
+  ])("say of ready endpoints whom they are for where the distribution is %s", async (trafficDistribution, hints) => {
+    const labels = { "topology.kubernetes.io/zone": "z1" };
+    await put("nodes", untyped({ apiVersion: "v1", kind: "Node", metadata: { name: "n1", labels } }));
+    await put("pods", pod("p1", "10.0.0.1"));
+    await put("pods", pod("p2", "10.0.0.2", { ready: false }));
+    await put("services", service(trafficDistribution === undefined ? {} : { trafficDistribution }));
+    const found = slices().flatMap((slice) => slice.endpoints ?? []);
+    const hinted = (ip: string) => found.find(({ addresses: [address] }) => address === ip)?.hints;
+    expect({ p1: hinted("10.0.0.1"), p2: hinted("10.0.0.2") }).toEqual({
+      p1: "hints" in hints ? hints.hints : undefined,
+      p2: undefined,
+    });
+  });
+
   it("are there without endpoints, too", async () => {
     await put("services", service({ clusterIP: "None" }));
     expect(slices()).toMatchObject([
