@@ -19,6 +19,7 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
 /** The history of a set's revisions is no longer than this, in characters. */
 const MAX_HISTORY = 2_000;
 const MAX_INT32 = 2 ** 31 - 1;
+const MAX_INT64 = 2n ** 63n - 1n;
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -30,8 +31,10 @@ interface RememberedSize {
 }
 
 /** The number of the revision; 0 for an object without one, or with one that is no number. */
-export function revisionOf({ metadata }: KubeObject): number {
-  return countIn(metadata.annotations, REVISION_ANNOTATION) ?? 0;
+export function revisionOf({ metadata }: KubeObject): bigint {
+  const value = metadata.annotations?.[REVISION_ANNOTATION] ?? "";
+  const revision = /^\d{1,19}$/.test(value) ? BigInt(value) : 0n;
+  return revision > MAX_INT64 ? 0n : revision;
 }
 
 /** The replicas that the deployment wanted when it last changed the set; undefined where that is not known. */
@@ -60,13 +63,13 @@ export function withSize(annotations: Annotations = {}, { desired, max }: Rememb
  * falls. A set that has been the newest before, to which the deployment was rolled back, keeps a list of its former
  * revisions (`SetNewReplicaSetAnnotations`).
  */
-export function newSetAnnotations(own: Annotations = {}, deployment: KubeObject, revision: number): Annotations {
+export function newSetAnnotations(own: Annotations = {}, deployment: KubeObject, revision: bigint): Annotations {
   const handedOn = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => !OWN_ANNOTATIONS.has(name));
   const annotations = { ...own, ...Object.fromEntries(handedOn) };
   const before = own[REVISION_ANNOTATION];
   // A revision that somebody has made unreadable is left alone.
-  if (before !== undefined && before !== "" && !/^\d+$/.test(before)) return annotations;
-  if (Number(before ?? 0) >= revision) return annotations;
+  if (before !== undefined && before !== "" && !/^\d{1,19}$/.test(before)) return annotations;
+  if (BigInt(before ?? 0) >= revision) return annotations;
   const history = before === undefined ? undefined : withRevision(own[HISTORY_ANNOTATION], before);
   return {
     ...annotations,

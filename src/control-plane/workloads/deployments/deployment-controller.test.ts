@@ -157,6 +157,19 @@ test("a rollback gives the old set the newest revision, and remembers what it wa
   expect(read().metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe("3");
 });
 
+test("a revision beyond the numbers of JavaScript is counted on", async () => {
+  const { change, complete, sets, read, writer } = await setUp();
+  await complete("v1");
+  for (const set of sets()) {
+    const { resourceVersion: _any, annotations, ...metadata } = set.metadata;
+    const revision = { "deployment.kubernetes.io/revision": "3546343826724305832" };
+    await writer.update(SETS, { ...set, metadata: { ...metadata, annotations: { ...annotations, ...revision } } });
+  }
+  await change({ template: template("v2") });
+  await complete("v2");
+  expect(read().metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe("3546343826724305833");
+});
+
 test("old sets go beyond the history", async () => {
   const { change, complete, sets } = await setUp({ revisionHistoryLimit: 1 });
   for (const version of ["v1", "v2", "v3", "v4"]) {

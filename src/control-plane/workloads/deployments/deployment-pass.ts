@@ -80,7 +80,7 @@ export async function writeConditions(pass: DeploymentPass): Promise<void> {
 async function writeStatusOf(
   { writer, deployment }: DeploymentPass,
   status: DeploymentStatus,
-  revision: number | undefined,
+  revision: bigint | undefined,
 ): Promise<void> {
   const { metadata } = deployment;
   const annotations = { ...metadata.annotations, ...(revision && { [REVISION_ANNOTATION]: String(revision) }) };

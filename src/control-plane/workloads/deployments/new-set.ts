@@ -23,8 +23,10 @@ import { computeTemplateHash, HASH_LABEL } from "./template-hash.ts";
 const MAX_NAME = 253;
 
 /** The revision of a set that is newer than all the others. */
-function nextRevision({ oldSets }: SetsOfDeployment): number {
-  return Math.max(0, ...oldSets.map(revisionOf)) + 1;
+function nextRevision({ oldSets }: SetsOfDeployment): bigint {
+  let newest = 0n;
+  for (const revision of oldSets.map(revisionOf)) if (revision > newest) newest = revision;
+  return newest + 1n;
 }
 
 /**

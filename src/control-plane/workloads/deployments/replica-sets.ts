@@ -60,5 +60,7 @@ export function compareAge(left: KubeObject, right: KubeObject): number {
 
 /** Compares by revision, then by age: the older comes first. */
 export function compareRevision(left: KubeObject, right: KubeObject): number {
-  return revisionOf(left) - revisionOf(right) || compareAge(left, right);
+  const [a, b] = [revisionOf(left), revisionOf(right)];
+  if (a !== b) return a < b ? -1 : 1;
+  return compareAge(left, right);
 }
