@@ -119,6 +119,11 @@ describe("Go's rules", () => {
     expect(decode({ spec: {} }).pod?.spec).toEqual({ containers: [] });
   });
 
+  it("a required time that is missing is null, which Go reads as no time", () => {
+    const decoded = decodeTyped({ tables: { Condition: { at: "Time!", seen: "MicroTime!" } }, type: "Condition" }, {});
+    expect(decoded.value).toEqual({ at: null, seen: null });
+  });
+
   it.each<[unknown, string]>([
     [1, "1"],
     [0.1, "100m"],

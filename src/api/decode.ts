@@ -182,7 +182,7 @@ function isZero(value: unknown): boolean {
 function zeroOf(tables: FieldTables, type: string): unknown {
   if (type.startsWith("[]")) return [];
   if (type.startsWith("{}")) return {};
-  if (SCALARS.has(type)) return ZEROS[type] ?? "";
+  if (SCALARS.has(type)) return type in ZEROS ? ZEROS[type] : "";
   const decoded: Record<string, unknown> = {};
   fillRequired(tables, tables[type] ?? {}, decoded);
   return decoded;
@@ -195,6 +195,9 @@ const ZEROS: Readonly<Record<string, unknown>> = {
   double: 0,
   IntOrString: 0,
   Quantity: "0",
+  // Go reads no time from an empty text, and writes its zero time so.
+  Time: null,
+  MicroTime: null,
   raw: {},
 };
 
