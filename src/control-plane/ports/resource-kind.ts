@@ -116,6 +116,8 @@ export interface Subresource {
    * subresource with a handler of its own (scale, binding, eviction, token, log, …).
    */
   readonly take?: (next: KubeObject, current: KubeObject) => KubeObject;
+  /** Its changes of the parent do not count as a new generation. */
+  readonly keepsGeneration?: true;
   /** The paths of `scale`. Default: spec.replicas, status.replicas, spec.selector. */
   readonly scale?: ScalePaths;
   /** Replaces the strategy's `validate` and `validateUpdate`. */

@@ -138,7 +138,7 @@ function prepareUpdate(
     warn: context.warn,
   };
   const admitted = mutateAdmitted(deps.admission, admission) ?? taken;
-  const next = countGeneration(kind, { next: admitted, current });
+  const next = subresource?.keepsGeneration ? admitted : countGeneration(kind, { next: admitted, current });
   checkUpdated(request, next, current);
   const allocated = allocate(deps, kind, { next, current });
   const judged = { ...admission, object: allocated };

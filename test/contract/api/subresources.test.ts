@@ -35,6 +35,13 @@ describe.each(apiServersUnderTest())("subresources, on $name", (candidate) => {
       });
     });
 
+    it("is no change of the pod that its author would count", async () => {
+      if (server.minor < 34) return;
+      await createPod("counted");
+      await bind("counted", node);
+      expect(await server.admin.object("GET", `${paths.pods}/counted`)).toMatchObject({ metadata: { generation: 1 } });
+    });
+
     it("does so once", async () => {
       await createPod("rebound");
       await bind("rebound", node);

@@ -31,7 +31,8 @@ export async function bindPod(deps: RegistryDeps, { namespace, name, binding, co
     checkPreconditions(kind, pod, binding.metadata);
     return boundPod(pod, binding, now);
   };
-  const subresource = freeSubresource("binding", kind);
+  // A pod has its first generation on its node, too: authors count their own changes.
+  const subresource = { ...freeSubresource("binding", kind), keepsGeneration: true } as const;
   const change = (current: KubeObject | undefined) => current && bind(current);
   await updateObject(deps, { kind, namespace, name, subresource, context, change });
 }
