@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { isRangeOf } from "../../proxy/services/service-port.ts";
+import { isRangeOf } from "../../proxy/rules/address-family.ts";
 
 /** The options as commander reads them. */
 export interface ProxyCommand {

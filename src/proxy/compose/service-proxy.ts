@@ -56,7 +56,9 @@ export function createServiceProxy(deps: ServiceProxyDeps, options: ServiceProxy
   const health = createProxyHealth(clock);
   const countTurn = declareSyncMetrics(metrics, options.families);
   const services = createServiceCompiler(options);
-  const compilers: readonly RuleCompiler[] = [services, ...(options.networkPolicies ? [createPolicyCompiler()] : [])];
+  const place = { nodeName: options.nodeName, podCidrs: options.clusterCidrs };
+  const policies = options.networkPolicies ? [createPolicyCompiler(place)] : [];
+  const compilers: readonly RuleCompiler[] = [services, ...policies];
   const healthServers = createHealthServers({ listen, log, isHealthy: health.isHealthy });
   const loop = createApplyLoop(
     {

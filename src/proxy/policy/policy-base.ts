@@ -1,4 +1,6 @@
+import { isRangeOf } from "../rules/address-family.ts";
 import type { AddressFamily, RuleChain, RuleFragment } from "../rules/fragment.ts";
+import { isAddressUnknown, type PolicyPod } from "./policy-pods.ts";
 import {
   ADDRESS_TYPES,
   directionsOf,
@@ -6,7 +8,20 @@ import {
   namesOf,
   POLICY_NAMES,
   type PolicyDirection,
+  selectPods,
 } from "./policy-rules.ts";
+
+/** Where the proxy is. */
+export interface PolicyPlace {
+  readonly nodeName: string;
+  /** The addresses of pods; where there are none, a pod is open until its address is known. */
+  readonly podCidrs: readonly string[];
+}
+
+interface BaseFacts extends PolicyPlace {
+  readonly pods: readonly PolicyPod[];
+  readonly family: AddressFamily;
+}
 
 const ESTABLISHED = "ct state established,related accept";
 /** Who is who on a link is asked by packets of IPv6 that the bridge shows us, too. */
@@ -19,8 +34,9 @@ const NAMES_SERVED = "meta l4proto { tcp, udp } th dport 53 accept";
  * ends one entry only: what the caller's policies allow still has to be allowed by those of the called pod. Undefined
  * without policies, so that packets pay for none. What the node itself sends, probes above all, passes no entry.
  */
-export function computePolicyBase(policies: readonly NamedPolicy[], family: AddressFamily): RuleFragment | undefined {
+export function computePolicyBase(policies: readonly NamedPolicy[], facts: BaseFacts): RuleFragment | undefined {
   if (policies.length === 0) return undefined;
+  const { family, pods } = facts;
   const address = ADDRESS_TYPES[family];
   const common = [
     ESTABLISHED,
@@ -35,8 +51,12 @@ export function computePolicyBase(policies: readonly NamedPolicy[], family: Addr
       { kind: "set", name: POLICY_NAMES.isolated.ingress, type: `type ${address};` },
       { kind: "set", name: POLICY_NAMES.isolated.egress, type: `type ${address};` },
       { kind: "set", name: POLICY_NAMES.self, type: `type ${address} . ${address};` },
+      { kind: "set", name: POLICY_NAMES.known, type: `type ${address};` },
     ],
+    elements: pods.flatMap(({ addresses }) => addresses[family].map((key) => ({ set: POLICY_NAMES.known, key }))),
     chains: [
+      unknownChain("egress", policies, facts),
+      unknownChain("ingress", policies, facts),
       directionChain("egress", policies, family),
       directionChain("ingress", policies, family),
       entry("policy-forward-egress", "forward priority 0", "jump policy-egress"),
@@ -52,12 +72,37 @@ function directionChain(
   policies: readonly NamedPolicy[],
   family: AddressFamily,
 ): RuleChain {
-  const side = `${family} ${direction === "ingress" ? "daddr" : "saddr"}`;
+  const side = sideOf(direction, family);
   const jumps = policies
     .filter(({ policy }) => directionsOf(policy).includes(direction))
     .map((named) => {
       const { pods, chain } = namesOf(named, direction);
       return `${side} @${pods} jump ${chain}`;
     });
-  return { name: `policy-${direction}`, rules: [...jumps, `${side} @${POLICY_NAMES.isolated[direction]} drop`] };
+  const isolated = `${side} @${POLICY_NAMES.isolated[direction]} drop`;
+  return { name: `policy-${direction}`, rules: [...jumps, isolated, `jump ${unknownChainName(direction)}`] };
 }
+
+/**
+ * While a pod starts here that a policy closes, its address is one of those that no pod is known to have, and all of
+ * these are closed. A starting pod that no policy is about is closed with them until its status tells its address;
+ * where no closed pod starts, nobody is.
+ */
+function unknownChain(
+  direction: PolicyDirection,
+  policies: readonly NamedPolicy[],
+  { family, pods, nodeName, podCidrs }: BaseFacts,
+): RuleChain {
+  const starting = pods.filter((pod) => pod.nodeName === nodeName && isAddressUnknown(pod));
+  const isAwaited = policies.some(({ policy }) => {
+    return directionsOf(policy).includes(direction) && selectPods(policy, starting).length > 0;
+  });
+  const ranges = podCidrs.filter(isRangeOf(family));
+  const side = sideOf(direction, family);
+  const rule = `${side} { ${ranges.join(", ")} } ${side} != @${POLICY_NAMES.known} drop`;
+  return { name: unknownChainName(direction), rules: isAwaited && ranges.length > 0 ? [rule] : [] };
+}
+
+const unknownChainName = (direction: PolicyDirection) => `policy-unknown-${direction}`;
+const sideOf = (direction: PolicyDirection, family: AddressFamily) =>
+  `${family} ${direction === "ingress" ? "daddr" : "saddr"}`;

@@ -22,6 +22,7 @@ const policy = (spec: NetworkPolicySpec, name = "one"): NetworkPolicy => ({
 const added = <Kind extends string, T>(kind: Kind, ...objects: T[]) =>
   objects.map((object) => ({ kind, change: { type: "ADDED", object, previous: undefined } }) as const);
 
+const PLACE = { nodeName: "n1", podCidrs: ["10.64.0.0/16", "fd00::/64"] };
 const PODS: readonly Pod[] = [
   pod("web", ["10.64.0.2", "fd00::2"], { app: "web" }),
   pod("db", ["10.64.0.3"], { app: "db" }),
@@ -35,7 +36,7 @@ const NAMESPACES: readonly Namespace[] = [
 const CLUSTER: readonly RuleInput[] = [...added("Namespace", ...NAMESPACES), ...added("Pod", ...PODS)];
 
 function compile(...policies: NetworkPolicy[]): RuleFragment | undefined {
-  const { fragments } = createPolicyCompiler().compile([...CLUSTER, ...added("NetworkPolicy", ...policies)]);
+  const { fragments } = createPolicyCompiler(PLACE).compile([...CLUSTER, ...added("NetworkPolicy", ...policies)]);
   return fragments.ip.get("policy default/one");
 }
 
@@ -146,7 +147,7 @@ describe("a policy", () => {
 
 describe("the table", () => {
   const start = () => {
-    const compiler = createPolicyCompiler();
+    const compiler = createPolicyCompiler(PLACE);
     const table = createRuleTable("ip", "t");
     const change = (...changes: RuleInput[]) => table.change(compiler.compile(changes).fragments.ip);
     return { table, change };
@@ -187,5 +188,53 @@ describe("the table", () => {
     expect(table.elementsOf("policy-isolated-ingress").count).toBe(2);
     change({ kind: "NetworkPolicy", change: { type: "DELETED", object: one, previous: one } });
     expect(table.elementsOf("policy-isolated-ingress").count).toBe(2);
+  });
+
+  describe("while a pod starts on this node whose address nobody knows yet", () => {
+    const starting = (
+      name: string,
+      more: Partial<PodSpec> = {},
+      labels: Record<string, string> = { app: "late" },
+    ): Pod => ({
+      ...pod(name, [], labels, { nodeName: "n1", ...more }),
+      status: { phase: "Pending" },
+    });
+    const closesLate = (spec: Partial<NetworkPolicySpec> = {}) =>
+      policy({ podSelector: { matchLabels: { app: "late" } }, ...spec });
+    const guards = (table: ReturnType<typeof start>["table"]) => {
+      return ["ingress", "egress"].flatMap((way) => table.chains().get(`policy-unknown-${way}`)?.rules ?? []);
+    };
+    const CLOSED = "ip daddr { 10.64.0.0/16 } ip daddr != @policy-known-pods drop";
+
+    it.each<[string, Pod, Partial<NetworkPolicySpec>, string[]]>([
+      ["closes addresses of no known pod, where a policy is about it", starting("late"), {}, [CLOSED]],
+      [
+        "in the directions that its policies close",
+        starting("late"),
+        { policyTypes: ["Egress"] },
+        ["ip saddr { 10.64.0.0/16 } ip saddr != @policy-known-pods drop"],
+      ],
+      ["closes nothing for a pod of no policy", starting("late", {}, {}), {}, []],
+      ["closes nothing for a pod of another node", starting("late", { nodeName: "n2" }), {}, []],
+      ["closes nothing for a pod of no node yet", starting("late", { nodeName: "" }), {}, []],
+      ["closes nothing for a pod of the host network", starting("late", { hostNetwork: true }), {}, []],
+    ])("%s", (_, late, spec, rules) => {
+      const { table, change } = start();
+      change(...CLUSTER, ...added("NetworkPolicy", closesLate(spec)), ...added("Pod", late));
+      expect(guards(table)).toEqual(rules);
+      expect(table.elementsOf("policy-known-pods").count).toBe(3);
+    });
+
+    it("opens them again in the transaction that closes the pod's own", () => {
+      const { table, change } = start();
+      const late = starting("late");
+      change(...CLUSTER, ...added("NetworkPolicy", closesLate()), ...added("Pod", late));
+      expect(guards(table)).toEqual([CLOSED]);
+      const object: Pod = { ...late, status: { phase: "Pending", podIPs: [{ ip: "10.64.0.9" }] } };
+      const statements = change({ kind: "Pod", change: { type: "MODIFIED", object, previous: late } });
+      expect(guards(table)).toEqual([]);
+      expect(statements).toContain("add element ip t policy-isolated-ingress { 10.64.0.9 }");
+      expect(statements).toContain("add element ip t policy-known-pods { 10.64.0.9 }");
+    });
   });
 });

@@ -1,7 +1,7 @@
 import type { NetworkPolicy } from "../../api/gen/types.ts";
 import { ADDRESS_FAMILIES, type AddressFamily, type RuleFragment } from "../rules/fragment.ts";
 import type { RuleCompiler, RuleInput } from "../rules/rule-compiler.ts";
-import { computePolicyBase } from "./policy-base.ts";
+import { computePolicyBase, type PolicyPlace } from "./policy-base.ts";
 import { type PolicyPod, readNamespaceLabels, readPolicyPod } from "./policy-pods.ts";
 import { computePolicyFragment, type NamedPolicy } from "./policy-rules.ts";
 
@@ -14,7 +14,7 @@ const BASE_FRAGMENT = "policy";
  * looked at again, which costs as much as there are pods for each selector; what differs in the table is the sets alone
  * where pods came or went.
  */
-export function createPolicyCompiler(): RuleCompiler {
+export function createPolicyCompiler(place: PolicyPlace): RuleCompiler {
   const pods = new Map<string, PolicyPod>();
   const namespaces = new Map<string, Readonly<Record<string, string>>>();
   const policies = new Map<string, NamedPolicy>();
@@ -61,7 +61,7 @@ export function createPolicyCompiler(): RuleCompiler {
       const cluster = { pods: [...pods.values()], namespaces };
       const known = [...policies.values()];
       for (const family of ADDRESS_FAMILIES) {
-        fragments[family].set(BASE_FRAGMENT, computePolicyBase(known, family));
+        fragments[family].set(BASE_FRAGMENT, computePolicyBase(known, { ...place, pods: cluster.pods, family }));
         for (const key of before) if (!policies.has(key)) fragments[family].set(`policy ${key}`, undefined);
         for (const [key, named] of policies) {
           fragments[family].set(`policy ${key}`, computePolicyFragment(named, cluster, family));

@@ -4,7 +4,9 @@ import type { AddressFamily } from "../rules/fragment.ts";
 /** A pod with addresses of its own, as far as policies look at it. */
 export interface PolicyPod {
   readonly namespace: string;
+  readonly nodeName: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** None while the pod starts: it has one before its status says so. */
   readonly addresses: Readonly<Record<AddressFamily, readonly string[]>>;
   readonly namedPorts: readonly NamedContainerPort[];
 }
@@ -25,7 +27,7 @@ export interface PolicyCluster {
 
 /**
  * Reads a pod. Undefined for one of the host network, whose packets are the node's, for one that has ended, whose address
- * may be another's, and for one without an address.
+ * may be another's, and for one without an address that is on no node yet.
  */
 export function readPolicyPod({ metadata, spec, status }: Pod): PolicyPod | undefined {
   if (spec?.hostNetwork === true || status?.phase === "Succeeded" || status?.phase === "Failed") return undefined;
@@ -34,11 +36,13 @@ export function readPolicyPod({ metadata, spec, status }: Pod): PolicyPod | unde
     ip: ips.filter((ip) => ip.includes(".")),
     ip6: ips.filter((ip) => ip.includes(":")),
   };
-  if (addresses.ip.length + addresses.ip6.length === 0) return undefined;
+  const nodeName = spec?.nodeName ?? "";
+  if (addresses.ip.length + addresses.ip6.length === 0 && nodeName === "") return undefined;
   const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
   const ports = [...(spec?.containers ?? []), ...sidecars].flatMap((container) => container.ports ?? []);
   return {
     namespace: metadata?.namespace ?? "",
+    nodeName,
     labels: metadata?.labels ?? {},
     addresses,
     namedPorts: ports.flatMap(({ name, protocol, containerPort }) => {
@@ -47,6 +51,11 @@ export function readPolicyPod({ metadata, spec, status }: Pod): PolicyPod | unde
         : [{ name, protocol: (protocol ?? "TCP").toLowerCase(), port: containerPort }];
     }),
   };
+}
+
+/** True for a pod that may have an address which nobody has told of. */
+export function isAddressUnknown({ addresses }: PolicyPod): boolean {
+  return addresses.ip.length + addresses.ip6.length === 0;
 }
 
 /** The labels of a namespace by which policies select it. */

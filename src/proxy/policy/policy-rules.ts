@@ -10,6 +10,8 @@ export type PolicyDirection = "ingress" | "egress";
 export const POLICY_NAMES = {
   isolated: { ingress: "policy-isolated-ingress", egress: "policy-isolated-egress" },
   self: "policy-self",
+  /** Every address that is known to be a pod's. */
+  known: "policy-known-pods",
 } as const;
 
 export const ADDRESS_TYPES = { ip: "ipv4_addr", ip6: "ipv6_addr" } as const;
@@ -43,9 +45,7 @@ export function namesOf({ name }: NamedPolicy, direction: PolicyDirection): { ch
  */
 export function computePolicyFragment(named: NamedPolicy, cluster: PolicyCluster, family: AddressFamily): RuleFragment {
   const { policy, name } = named;
-  const selector = labelSelectorOf(policy.spec?.podSelector ?? {});
-  const namespace = policy.metadata?.namespace ?? "";
-  const pods = cluster.pods.filter((pod) => pod.namespace === namespace && selector.matches(pod.labels));
+  const pods = selectPods(policy, cluster.pods);
   const addresses = pods.flatMap((pod) => pod.addresses[family]);
   const podSet = `${name}-pods`;
   const parts = directionsOf(policy).map((direction) => {
@@ -63,6 +63,13 @@ export function computePolicyFragment(named: NamedPolicy, cluster: PolicyCluster
       ...parts.flatMap(({ elements }) => elements),
     ],
   };
+}
+
+/** The pods that the policy is about. */
+export function selectPods({ metadata, spec }: NetworkPolicy, pods: readonly PolicyPod[]): PolicyPod[] {
+  const selector = labelSelectorOf(spec?.podSelector ?? {});
+  const namespace = metadata?.namespace ?? "";
+  return pods.filter((pod) => pod.namespace === namespace && selector.matches(pod.labels));
 }
 
 interface DirectionFacts {

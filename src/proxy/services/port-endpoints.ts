@@ -1,5 +1,6 @@
 import type { Endpoint, EndpointSlice } from "../../api/gen/types.ts";
-import { type PlannedPort, ruleFamilyOf } from "./service-port.ts";
+import { ruleFamilyOf } from "../rules/address-family.ts";
+import type { PlannedPort } from "./service-port.ts";
 
 /** An address to which connections go. */
 export interface ChosenEndpoint {

@@ -1,11 +1,12 @@
 import type { EndpointSlice, Service } from "../../api/gen/types.ts";
 import { NODE_LABELS } from "../../api/node-names.ts";
+import { isRangeOf } from "../rules/address-family.ts";
 import { ADDRESS_FAMILIES, type AddressFamily, type RuleFragment } from "../rules/fragment.ts";
 import type { ClusterKind, CompiledRules, RuleCompiler, RuleInput, StaleFlow } from "../rules/rule-compiler.ts";
 import { computeBaseRules, type ServiceRuleOptions, selectFamily } from "./base-rules.ts";
 import { chooseEndpoints, type PortEndpoints, type ProxyPlace } from "./port-endpoints.ts";
 import { computePortRules } from "./port-rules.ts";
-import { isRangeOf, type PlannedPort, planPorts } from "./service-port.ts";
+import { type PlannedPort, planPorts } from "./service-port.ts";
 import { findStaleFlows, type UdpPort } from "./stale-flows.ts";
 
 /** What a load balancer asks a node about one service. */

@@ -1,5 +1,5 @@
-import { isIPv4, isIPv6 } from "node:net";
 import type { Service, ServicePort } from "../../api/gen/types.ts";
+import { isRangeOf, ruleFamilyOf } from "../rules/address-family.ts";
 import type { AddressFamily } from "../rules/fragment.ts";
 
 /** One port of a service in one address family, with all that the rules need to know of it. */
@@ -81,18 +81,4 @@ function planPort(
 function affinityOf({ sessionAffinity, sessionAffinityConfig }: NonNullable<Service["spec"]>): number | undefined {
   if (sessionAffinity !== "ClientIP") return undefined;
   return sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS;
-}
-
-/** The family of an address; undefined for what is no address, such as `None`. */
-export function ruleFamilyOf(address: string): AddressFamily | undefined {
-  if (isIPv4(address)) return "ip";
-  return isIPv6(address) ? "ip6" : undefined;
-}
-
-/** Tells ranges such as `10.0.0.0/8` of a family. */
-export function isRangeOf(family: AddressFamily): (range: string) => boolean {
-  return (range) => {
-    const [address = "", bits = "", ...rest] = range.split("/");
-    return ruleFamilyOf(address) === family && /^\d{1,3}$/.test(bits) && rest.length === 0;
-  };
 }

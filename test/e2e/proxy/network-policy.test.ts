@@ -37,7 +37,7 @@ beforeAll(async () => {
       ...{ metrics: createMetrics(), programs: network.nodePrograms, listen: listenHttp },
     },
     {
-      ...{ nodeName: "node1", clusterCidrs: [], serviceCidrs: [], nodePortAddresses: [] },
+      ...{ nodeName: "node1", clusterCidrs: ["10.77.0.0/16"], serviceCidrs: [], nodePortAddresses: [] },
       ...{ masqueradeAll: false, masqueradeBit: 14, networkPolicies: true },
       ...{ table: "nodelet-proxy-test", families: ["ip", "ip6"] },
     },
@@ -136,6 +136,15 @@ describe("a network policy", () => {
     expect(await fromClient()).toBe("pod1");
     expect(await network.call("pod2", { ...closedPort, port: 53 })).toBe("ECONNREFUSED");
     await enforce({ ...way, egress: [{ to: [{ ipBlock: { cidr: "10.77.0.1/32" } }] }] }, toNode, "ECONNREFUSED");
+  });
+
+  it("holds for a pod that starts, before anybody has told its address", async () => {
+    const told = podOf("pod1", ADDRESSES.pod1);
+    objects.put({ ...told, spec: { containers: [], nodeName: "node1" }, status: { phase: "Pending" } });
+    await enforce({ podSelector: { matchLabels: { app: "pod1" } } }, fromClient, "no answer");
+    expect(nameIn(await network.call("client", { ...pod1, address: ADDRESSES.pod2 }))).toBe("pod2");
+    objects.put(told);
+    await enforce({ podSelector: {}, ingress: [{}] }, fromClient, "pod1");
   });
 
   it("is gone when it is deleted", async () => {
