@@ -1,9 +1,11 @@
 import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { forbiddenError } from "../../api/api-error.ts";
 import { createFakeRequest } from "../../host/fake/fake-request.ts";
 import type { UpgradeCall, UpgradeResult } from "../../host/upgrade-call.ts";
-import type { WebCall } from "../../host/web-call.ts";
+import type { WebCall, WebReply } from "../../host/web-call.ts";
 import type { ConnectDeps } from "./connect-deps.ts";
 import { createNodeProxy } from "./node-proxy.ts";
 
@@ -13,10 +15,12 @@ interface World {
   /** The addresses of each lookup of the node's name; the last one stays. */
   readonly lookups?: ReadonlyArray<readonly string[]>;
   readonly upgraded?: UpgradeResult;
+  /** What the node answers. Default: nothing, with 200. */
+  readonly page?: { readonly headers: WebReply["headers"]; readonly bytes: Uint8Array };
 }
 
 /** A node `n` with a pod `p`, of a name that a resolver knows. */
-function createWorld({ lookups = [["10.0.0.7"]], upgraded }: World = {}) {
+function createWorld({ lookups = [["10.0.0.7"]], upgraded, page }: World = {}) {
   const web: WebCall[] = [];
   const upgrades: UpgradeCall[] = [];
   let asked = 0;
@@ -32,7 +36,8 @@ function createWorld({ lookups = [["10.0.0.7"]], upgraded }: World = {}) {
     },
     callWeb: async (call) => {
       web.push(call);
-      return await Promise.resolve({ status: 200, headers: {}, body: Readable.from([]) });
+      const body = Readable.from(page === undefined ? [] : [page.bytes]);
+      return await Promise.resolve({ status: 200, headers: page?.headers ?? {}, body });
     },
     callUpgrade: async (call) => {
       upgrades.push(call);
@@ -148,6 +153,48 @@ describe("a node that names a server of the API server as its own (CVE-2022-3294
     }
   });
 });
+
+describe("a page of a server behind the proxy", () => {
+  const page = '<a href="/x">x</a>';
+  const PREFIX = "/api/v1/nodes/proxy";
+
+  it.each<[string, Record<string, string[]>, string]>([
+    ["has links through the proxy", { "content-type": ["text/html; charset=utf-8"] }, `<a href="${PREFIX}/x">x</a>`],
+    ["that is none is passed on as it is", { "content-type": ["text/plain"] }, page],
+    [
+      "in an encoding that is not known is passed on, too",
+      { "content-type": ["text/html"], "content-encoding": ["br"] },
+      page,
+    ],
+  ])("%s", async (_, headers, text) => {
+    const bytes = Buffer.from(page);
+    const { ask } = createWorld({ page: { headers: { ...headers, "content-length": [`${bytes.length}`] }, bytes } });
+    const answer = await ask("nodes/proxy", { rest: "/index.html" });
+    expect(String(await buffer(sourceOf(answer?.body)))).toBe(text);
+    expect("content-length" in (answer?.headers ?? {})).toBe(text === page);
+  });
+
+  it("is compressed as it was", async () => {
+    const headers = { "content-type": ["text/html"], "content-encoding": ["gzip"] };
+    const { ask } = createWorld({ page: { headers, bytes: gzipSync(page) } });
+    const answer = await ask("nodes/proxy", { rest: "/index.html" });
+    expect(String(gunzipSync(await buffer(sourceOf(answer?.body))))).toContain(`${PREFIX}/x`);
+  });
+
+  it("breaks where it cannot be unpacked", async () => {
+    const headers = { "content-type": ["text/html"], "content-encoding": ["gzip"] };
+    const { ask } = createWorld({ page: { headers, bytes: Buffer.from("no gzip") } });
+    const answer = await ask("nodes/proxy", { rest: "/index.html" });
+    await expect(buffer(sourceOf(answer?.body))).rejects.toThrow();
+  });
+});
+
+/** The body of an answer that streams. */
+function sourceOf(body: unknown): Readable {
+  const { source }: { source?: unknown } = Object(body);
+  if (source instanceof Readable) return source;
+  throw new Error("the answer does not stream");
+}
 
 describe("a server that does not agree to another protocol", () => {
   const targets = ["pods/exec", "pods/attach", "pods/portforward", "nodes/proxy"];

@@ -1,3 +1,5 @@
+import { pipeline, type Readable, type Transform } from "node:stream";
+import { createGunzip, createGzip } from "node:zlib";
 import { ApiError } from "../../api/api-error.ts";
 import { isAbort } from "../../base/abort.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -10,6 +12,7 @@ import { forwardUpgrade, upgradeTls } from "./forward-upgrade.ts";
 import { forwardedFor, forwardedHeaders, withoutHopByHop } from "./forwarded-headers.ts";
 import { formatHost } from "./node-call.ts";
 import { cleanPath } from "./proxy-path.ts";
+import { createLinkRewriter } from "./rewrite-links.ts";
 import { rewriteLocation } from "./rewrite-location.ts";
 
 interface ProxyDeps {
@@ -27,7 +30,7 @@ const CORS_HEADERS = new Set([
 
 /**
  * Passes any request on and its answer back, as the reverse proxy of kube-apiserver does (apimachinery/pkg/util/proxy).
- * Links in pages are left as they are.
+ * Redirects and the links of pages lead through the proxy.
  */
 export async function proxyTo(deps: ProxyDeps, call: ConnectCall, to: Destination): Promise<ServedAnswer> {
   const { request } = call;
@@ -71,12 +74,30 @@ async function exchange(callWeb: CallWeb, { request, rest }: ConnectCall, to: Ta
   const kept = Object.entries(withoutHopByHop(reply.headers)).filter(([name]) => !CORS_HEADERS.has(name));
   const location = reply.headers["location"]?.[0];
   const hosts = [formatHost(to), ...request.header("host")];
-  const moved = location === undefined ? {} : { location: rewriteLocation(location, { prefix, hosts }) };
-  return {
-    status: reply.status,
-    headers: { ...Object.fromEntries(kept), ...moved },
-    body: { source: reply.body },
-  };
+  const headersOf = (more: object) => ({ ...Object.fromEntries(kept), ...more });
+  if (location !== undefined) {
+    const moved = { location: rewriteLocation(location, { prefix, hosts }) };
+    return { status: reply.status, headers: headersOf(moved), body: { source: reply.body } };
+  }
+  const filters = pageFilters(reply, (link) => rewriteLocation(link, { prefix, hosts }));
+  if (filters.length === 0) return { status: reply.status, headers: headersOf({}), body: { source: reply.body } };
+  const { "content-length": _other, ...paged } = headersOf({});
+  return { status: reply.status, headers: paged, body: { source: through(reply.body, filters) } };
+}
+
+/** What a page goes through on its way, so that its links are rewritten. Empty for what is no page, or cannot be read. */
+function pageFilters({ headers }: WebReply, rewrite: (link: string) => string): Transform[] {
+  const [type = ""] = headers["content-type"] ?? [];
+  if (type.split(";")[0]?.trim().toLowerCase() !== "text/html") return [];
+  const [encoding = ""] = headers["content-encoding"] ?? [];
+  if (encoding === "gzip") return [createGunzip(), createLinkRewriter(rewrite), createGzip()];
+  return encoding === "" ? [createLinkRewriter(rewrite)] : [];
+}
+
+/** The end of the way; what breaks on it breaks that end as well, and the other way round. */
+function through(source: Readable, filters: readonly Transform[]): Readable {
+  // The reader of the last filter sees the error.
+  return filters.reduce<Readable>((from, filter) => pipeline(from, filter, () => undefined), source);
 }
 
 /** The host that the client asked, as upstream passes it on; HTTP/2 has another header for it. */
