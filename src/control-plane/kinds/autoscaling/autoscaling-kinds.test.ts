@@ -83,6 +83,21 @@ describe("a horizontal pod autoscaler", () => {
       ],
     ],
     [
+      "names a group for all but what was there before groups",
+      { scaleTargetRef: { apiVersion: "v1", kind: "Deployment", name: "a" } },
+      ['spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group'],
+    ],
+    [
+      "scales a replication controller",
+      { scaleTargetRef: { apiVersion: "v1", kind: "ReplicationController", name: "a" } },
+      [],
+    ],
+    [
+      "tolerates no less than nothing",
+      { behavior: { scaleUp: { tolerance: "-1m", policies: [{ type: "Pods", value: 1, periodSeconds: 1 }] } } },
+      ['spec.behavior.scaleUp.tolerance: Invalid value: "-1m": must be greater than or equal to 0'],
+    ],
+    [
       "looks back for an hour at most",
       { behavior: { scaleUp: { stabilizationWindowSeconds: 3601 } } },
       ["spec.behavior.scaleUp.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600"],

@@ -1,5 +1,6 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { CrossVersionObjectReference, HorizontalPodAutoscaler, HPAScalingRules } from "../../../api/gen/types.ts";
+import { compareQuantities } from "../../../api/quantity.ts";
 import { each, invalid, optionalOneOf, required, unsupported } from "../../../api/validation/problems.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { defineKind } from "../define-kind.ts";
@@ -10,7 +11,7 @@ import { validateMetric, validateReference } from "./metric-validation.ts";
 const MAX_PERIOD_SECONDS = 1800;
 const MAX_WINDOW_SECONDS = 3600;
 
-/** The kinds of autoscaling. They are stored; their controller is a program of others. */
+/** The kinds of autoscaling. */
 export const AUTOSCALING_KINDS: readonly ResourceKind[] = [
   defineKind({
     group: "autoscaling",
@@ -48,7 +49,7 @@ function validateAutoscaler({ spec }: HorizontalPodAutoscaler): FieldError[] {
 
 function validateRules(path: string, rules: HPAScalingRules | undefined): FieldError[] {
   if (!rules) return [];
-  const { stabilizationWindowSeconds: window = 0, selectPolicy, policies = [] } = rules;
+  const { stabilizationWindowSeconds: window = 0, selectPolicy, policies = [], tolerance } = rules;
   const at = `${path}.stabilizationWindowSeconds`;
   const errors: FieldError[] = [];
   if (window < 0) errors.push(invalid(at, window, "must be greater than or equal to zero"));
@@ -57,7 +58,11 @@ function validateRules(path: string, rules: HPAScalingRules | undefined): FieldE
   }
   errors.push(...optionalOneOf(`${path}.selectPolicy`, selectPolicy, ["Disabled", "Max", "Min"]));
   if (policies.length === 0) errors.push(required(`${path}.policies`, "must specify at least one Policy"));
-  return [...errors, ...each(`${path}.policies`, policies, validatePolicy)];
+  errors.push(...each(`${path}.policies`, policies, validatePolicy));
+  if (tolerance !== undefined && compareQuantities(tolerance, "0") < 0) {
+    errors.push(invalid(`${path}.tolerance`, tolerance, "must be greater than or equal to 0"));
+  }
+  return errors;
 }
 
 function validatePolicy(
@@ -74,8 +79,8 @@ function validatePolicy(
   return errors;
 }
 
-/** Refuses a target without an API group, which has been a mistake wherever it was seen. */
-function validateTargetGroup({ apiVersion = "" }: CrossVersionObjectReference): FieldError[] {
-  if (apiVersion.includes("/")) return [];
+/** Refuses a target without an API group, which is a mistake for all kinds but the one that was there before groups. */
+function validateTargetGroup({ apiVersion = "", kind }: CrossVersionObjectReference): FieldError[] {
+  if (apiVersion.includes("/") || kind === "ReplicationController") return [];
   return [invalid("spec.scaleTargetRef.apiVersion", apiVersion, "apiVersion must specify API group")];
 }
