@@ -1,11 +1,12 @@
 import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
 import { createLog } from "../host/log/create-log.ts";
+import { type AutoscalerFlags, readAutoscalerFlags } from "./autoscaler-flags.ts";
 import { watchProcess } from "./kubelet/watch-process.ts";
 import { type NodeMonitorFlags, readNodeMonitorFlags } from "./node-monitor-flags.ts";
 import { readVersion } from "./version.ts";
 
 /** The options as commander reads them. */
-export interface ControlPlaneCommand extends NodeMonitorFlags {
+export interface ControlPlaneCommand extends AutoscalerFlags, NodeMonitorFlags {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
@@ -49,6 +50,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       controllers: options.controllers,
       clusterDns,
       nodeMonitor: readNodeMonitorFlags(options),
+      autoscaler: readAutoscalerFlags(options),
       networkPolicies: options.networkPolicies,
       directory: layout.controlPlane,
       kubeconfig: layout.kubeconfig,

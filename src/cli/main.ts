@@ -6,6 +6,7 @@ import { CodedError, codeOf, isNoSpace, messageOf } from "../base/errors.ts";
 import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../cluster/containerd/cni-config.ts";
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
 import { createLog } from "../host/log/create-log.ts";
+import { addAutoscalerFlags } from "./autoscaler-flags.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
 import type { ImagesCommand } from "./images.ts";
 import { limitEnding } from "./kubelet/limit-ending.ts";
@@ -162,6 +163,7 @@ function addControlPlane(program: Command, finish: Finish): void {
     .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
     .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
     .addOption(stateDirectory(computeStateDirectory(process.geteuid?.() ?? 0, process.env)));
+  addAutoscalerFlags(command);
   addNodeMonitorFlags(command);
   command.action(async () => await finish(controlPlane(command.opts<ControlPlaneCommand>())));
 }

@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { formatDuration, parseDuration } from "../config/duration.ts";
+import { type Command, Option } from "commander";
+import { formatDuration } from "../config/duration.ts";
 import { NODE_MONITOR_DEFAULTS, type NodeMonitorSettings } from "../control-plane/node-lifecycle/monitor-settings.ts";
+import { readAmount, readDuration, readUnitShare } from "./flag-values.ts";
 
 /** What commander reads of the flags about silent nodes. */
 export interface NodeMonitorFlags {
@@ -17,9 +18,9 @@ export interface NodeMonitorFlags {
 export function addNodeMonitorFlags(command: Command): void {
   const { periodMs, graceMs, startupGraceMs, ...defaults } = NODE_MONITOR_DEFAULTS;
   const addDuration = (flags: string, what: string, ms: number) =>
-    command.addOption(new Option(flags, what).default(ms, formatDuration(ms)).argParser(duration));
+    command.addOption(new Option(flags, what).default(ms, formatDuration(ms)).argParser(readDuration));
   const addNumber = (flags: string, what: string, value: number) =>
-    command.addOption(new Option(flags, what).default(value).argParser(amount));
+    command.addOption(new Option(flags, what).default(value).argParser(readAmount));
   addDuration("--node-monitor-period <duration>", "how long it takes to see whether nodes fail together", periodMs);
   addDuration("--node-monitor-grace-period <duration>", "a node silent for longer is not ready", graceMs);
   addDuration("--node-startup-grace-period <duration>", "the same for a node that never reported", startupGraceMs);
@@ -32,7 +33,7 @@ export function addNodeMonitorFlags(command: Command): void {
     "--unhealthy-zone-threshold <share>",
     "the share of nodes not ready that makes a zone unhealthy",
   );
-  command.addOption(share.default(defaults.unhealthyShare).argParser(unitShare));
+  command.addOption(share.default(defaults.unhealthyShare).argParser(readUnitShare));
 }
 
 /** The settings that the flags ask for. */
@@ -46,25 +47,4 @@ export function readNodeMonitorFlags(flags: NodeMonitorFlags): NodeMonitorSettin
     largeClusterSize: flags.largeClusterSizeThreshold,
     unhealthyShare: flags.unhealthyZoneThreshold,
   };
-}
-
-/** The longest delay of a timer, 24 days; a longer grace period is none. */
-const MAX_DURATION_MS = 2 ** 31 - 1;
-
-function duration(text: string): number {
-  const ms = parseDuration(text);
-  if (ms !== undefined && ms > 0 && ms <= MAX_DURATION_MS) return ms;
-  throw new InvalidArgumentError("It must be a duration such as 50s or 1m30s, of at most 24 days.");
-}
-
-function amount(text: string): number {
-  const value = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && value <= 1_000_000) return value;
-  throw new InvalidArgumentError("It must be a number such as 0.1, not negative and at most 1000000.");
-}
-
-function unitShare(text: string): number {
-  const value = amount(text);
-  if (value <= 1) return value;
-  throw new InvalidArgumentError("It must be a number from 0 to 1.");
 }

@@ -5,7 +5,6 @@ const POLICIES = "networkpolicies.networking.k8s.io";
 
 /** The kinds whose controller is not part of this control plane, with the effect that therefore does not happen. */
 const UNATTENDED: ReadonlyMap<string, string> = new Map([
-  ["horizontalpodautoscalers.autoscaling", "nothing is scaled by it"],
   ["ingresses.networking.k8s.io", "no traffic is routed by it"],
   [POLICIES, "no traffic is filtered by it"],
 ]);

@@ -16,6 +16,7 @@ import type { ManifestFiles, ManifestsOptions } from "../manifests/manifests.ts"
 import type { NodeMonitorSettings } from "../node-lifecycle/monitor-settings.ts";
 import type { LocalDirectories } from "../ports/local-directories.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
+import type { AutoscalerSettings } from "../workloads/autoscaler/autoscaler-settings.ts";
 
 /** The parts outside of the control plane that it is built on. */
 export interface ControlPlaneDeps {
@@ -101,4 +102,6 @@ export interface ControllerOptions {
   nodeMaskSize?: number | undefined;
   /** How nodes are watched over. Default: as by kube-controller-manager's own defaults. */
   nodeMonitor?: Partial<NodeMonitorSettings> | undefined;
+  /** How autoscalers are looked after. Default: as by kube-controller-manager's own defaults. */
+  autoscaler?: Partial<AutoscalerSettings> | undefined;
 }

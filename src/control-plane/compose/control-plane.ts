@@ -17,6 +17,7 @@ import { createReader } from "../registry/reader.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
 import { composeControllers } from "./controllers.ts";
+import { composeResourceMetrics } from "./resource-metrics.ts";
 import { composeRest } from "./rest.ts";
 
 /** A control plane, built and not yet running. */
@@ -62,8 +63,10 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const definitions = followDefinitions({ kinds, feed, writer, reader, clock, log });
   const authenticator = createApiAuthenticator({ ...deps, reader, now });
   const readiness = createReadiness();
-  const rest = composeRest({ ...deps, registry, reader, authenticator, authorizer, definitions, readiness }, options);
-  const controllers = composeControllers({ ...deps, registry, reader, writer, feed, authorizer }, options);
+  const resourceMetrics = composeResourceMetrics({ ...deps, reader }, options);
+  const shared = { ...deps, registry, reader, authorizer, resourceMetrics };
+  const rest = composeRest({ ...shared, authenticator, definitions, readiness }, options);
+  const controllers = composeControllers({ ...shared, writer, feed }, options);
 
   return {
     handle: rest,

@@ -24,17 +24,21 @@ import { createNodeMonitor } from "../node-lifecycle/node-monitor.ts";
 import { createPodGarbageCollector } from "../node-lifecycle/pod-garbage-collector.ts";
 import { createPodRangeAllocator } from "../node-lifecycle/pod-ranges.ts";
 import { createTaintEviction } from "../node-lifecycle/taint-eviction.ts";
+import type { ComputedObjects } from "../ports/computed-objects.ts";
 import { createApplier } from "../registry/in-process.ts";
 import { listNamespacedResources, resolveKind } from "../registry/kind-table.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { createPodBinder } from "../registry/subresources/bind-pod.ts";
 import { createScaleReader } from "../registry/subresources/read-scale.ts";
+import { createScaleTargets } from "../registry/subresources/scale-targets.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import { createAttachDetach } from "../volumes/attach-detach.ts";
 import { createEphemeralClaims } from "../volumes/ephemeral-claims.ts";
 import { createLocalProvisioner } from "../volumes/local-provisioner.ts";
 import { createClaimProtection, createVolumeProtection } from "../volumes/use-protection.ts";
 import { createVolumeBinder } from "../volumes/volume-binder.ts";
+import { createPodAutoscalers } from "../workloads/autoscaler/autoscaler-controller.ts";
+import { AUTOSCALER_DEFAULTS } from "../workloads/autoscaler/autoscaler-settings.ts";
 import { createCronJobController } from "../workloads/cron-job/cron-job-controller.ts";
 import { createDaemonSetController } from "../workloads/daemon-set/daemon-set-controller.ts";
 import { createDeployments } from "../workloads/deployments/deployment-controller.ts";
@@ -52,6 +56,7 @@ interface ControllerParts
     Pick<ControlPlaneDeps, "certificates" | "tokens" | "localDirectories" | "manifests"> {
   registry: RegistryDeps;
   authorizer: Authorizer;
+  resourceMetrics: ReadonlyMap<string, ComputedObjects>;
 }
 
 /** The controllers that run beside the API server. */
@@ -68,6 +73,7 @@ export function composeControllers(parts: ControllerParts, options: ControllerOp
     ...(controllers
       ? [
           ...composeObjectControllers(parts),
+          ...composeAutoscalers(parts, options),
           ...composeWorkloadControllers(parts),
           ...composeNodeControllers(parts, options),
         ]
@@ -127,6 +133,14 @@ function composeWorkloadControllers(parts: ControllerParts): readonly Controller
     createStatefulSetController(parts),
     createTtlAfterFinished(parts),
   ];
+}
+
+/** The controller of autoscalers, which scales by what the pods on the nodes use. */
+function composeAutoscalers(parts: ControllerParts, { autoscaler }: ControllerOptions): readonly Controller[] {
+  const podMetrics = parts.resourceMetrics.get("pods.metrics.k8s.io");
+  if (podMetrics === undefined) return [];
+  const targets = createScaleTargets(parts.registry);
+  return [createPodAutoscalers({ ...parts, targets, podMetrics }, { ...AUTOSCALER_DEFAULTS, ...autoscaler })];
 }
 
 /** The controllers of nodes and of the pods and volumes on them. */

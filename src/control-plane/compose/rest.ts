@@ -8,11 +8,9 @@ import { createCurrentDescription } from "../discovery/current-description.ts";
 import { describeVersion } from "../discovery/version.ts";
 import { METRICS_SCHEMAS } from "../kinds/metrics/metrics-kinds.ts";
 import { createNodeProxy } from "../node-proxy/node-proxy.ts";
-import { createSummaryReader } from "../node-proxy/node-summary.ts";
+import type { ComputedObjects } from "../ports/computed-objects.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
-import { createResourceMetrics } from "../resource-metrics/resource-metrics.ts";
-import { createUsageCache } from "../resource-metrics/usage-cache.ts";
 import { createSubresourceHandlers } from "../rest/all-subresource-handlers.ts";
 import { createRequestObserver } from "../rest/observe-requests.ts";
 import { createApiHandler } from "../rest/serve.ts";
@@ -29,6 +27,8 @@ interface RestParts extends ControlPlaneDeps {
   authorizer: Authorizer;
   definitions: Definitions;
   readiness: Readiness;
+  /** The kinds that are made of what the nodes tell. */
+  resourceMetrics: ReadonlyMap<string, ComputedObjects>;
 }
 
 /** The API server as a function of a request. */
@@ -52,7 +52,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
       authorize: authorizer.authorize,
       handlers: createSubresourceHandlers(parts),
       connects: connectHandlers(parts, options),
-      computed: computedObjects(parts, options),
+      computed: parts.resourceMetrics,
     },
     servePath: createPathHandler({
       description: createCurrentDescription(kinds, {
@@ -83,11 +83,4 @@ function connectHandlers(parts: RestParts, { localNode }: ControlPlaneConfig) {
     ...createWebSocketStreams({ acceptWebSocket, clock, log, metrics }),
   };
   return createNodeProxy({ ...nodes, reader, streams, random: random.number, localNode });
-}
-
-/** The kinds that are made of what the nodes tell. */
-function computedObjects(parts: RestParts, { localNode }: ControlPlaneConfig) {
-  const { reader, nodes, clock, log } = parts;
-  const readSummary = createSummaryReader({ ...nodes, reader, clock, localNode });
-  return createResourceMetrics({ reader, clock, readUsage: createUsageCache({ readSummary, clock, log }) });
 }

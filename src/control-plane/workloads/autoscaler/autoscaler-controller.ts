@@ -1,0 +1,239 @@
+import { isApiError } from "../../../api/api-error.ts";
+import type { HorizontalPodAutoscalerSpec, Pod } from "../../../api/gen/types.ts";
+import { type KubeObject, type ObjectOf, typed } from "../../../api/object.ts";
+import { isEqualJson } from "../../../api/patch/json-value.ts";
+import { type LabelSelector, parseLabelSelector } from "../../../api/selectors/label-selector.ts";
+import { isAbort } from "../../../base/abort.ts";
+import { messageOf } from "../../../base/errors.ts";
+import {
+  type Controller,
+  type ControllerDeps,
+  runFollowingWithEvents,
+  unlessOvertaken,
+} from "../../control-loop/controller.ts";
+import { namespacedKeyOf, splitNamespacedKey } from "../../control-loop/namespaced-key.ts";
+import { createEventRecorder, type EventRecorder } from "../../control-loop/record-events.ts";
+import { createWorkQueue, type WorkQueue } from "../../control-loop/work-queue.ts";
+import type { ComputedObjects } from "../../ports/computed-objects.ts";
+import { withVerdict } from "./autoscaler-conditions.ts";
+import type { AutoscalerSettings } from "./autoscaler-settings.ts";
+import {
+  type AutoscalerInput,
+  type AutoscalerNews,
+  type AutoscalerPlan,
+  type AutoscalerStatus,
+  afterFailedRescale,
+  afterRescale,
+  missingSelector,
+  needsMetrics,
+  planAutoscaler,
+  type SelectedPods,
+} from "./plan-autoscaler.ts";
+import type { FoundScale, ScaleTargets, TargetScale } from "./scale-targets.ts";
+import type { ScalingHistory } from "./scaling-history.ts";
+
+const AUTOSCALERS = "horizontalpodautoscalers.autoscaling";
+const COMPONENT = "horizontal-pod-autoscaler";
+const WORKERS = 5;
+
+interface AutoscalerDeps extends ControllerDeps {
+  targets: ScaleTargets;
+  /** The resource `pods` of `metrics.k8s.io`. */
+  podMetrics: ComputedObjects;
+}
+
+type StoredAutoscaler = ObjectOf<"HorizontalPodAutoscaler">;
+
+/** What is known of an autoscaler beside its object, as long as that is there. */
+interface Remembered {
+  history?: ScalingHistory;
+  /** The labels of its target's pods when they were asked for last. */
+  selector?: LabelSelector;
+}
+
+interface Autoscaling extends AutoscalerDeps {
+  events: EventRecorder;
+  settings: AutoscalerSettings;
+  /** By the autoscalers' keys. */
+  remembered: Map<string, Remembered>;
+}
+
+/**
+ * Scales what autoscalers name by what its pods use (`pkg/controller/podautoscaler`). Each of them is looked at when its
+ * author changed it, and once every sync period.
+ */
+export function createPodAutoscalers(deps: AutoscalerDeps, settings: AutoscalerSettings): Controller {
+  const events = createEventRecorder(deps, COMPONENT);
+  const autoscaling: Autoscaling = { ...deps, events, settings, remembered: new Map() };
+  const queue: WorkQueue = createWorkQueue(deps, {
+    name: "horizontalpodautoscaler",
+    workers: WORKERS,
+    reconcile: (key, signal) => reconcile(autoscaling, key, signal),
+  });
+  const follow = () => [
+    deps.feed.follow(AUTOSCALERS, ({ type, object, previous }) => {
+      if (type === "MODIFIED" && isEqualJson(object["spec"], previous?.["spec"])) return;
+      queue.add(namespacedKeyOf(object.metadata));
+    }),
+  ];
+  return { run: (signal) => runFollowingWithEvents(queue, follow, events, signal) };
+}
+
+async function reconcile(autoscaling: Autoscaling, key: string, signal: AbortSignal): Promise<number | undefined> {
+  const { reader, clock, targets, settings, remembered } = autoscaling;
+  const object = reader.get({ resource: AUTOSCALERS, ...splitNamespacedKey(key) });
+  if (object === undefined) {
+    remembered.delete(key);
+    return undefined;
+  }
+  const autoscaler = typed("HorizontalPodAutoscaler", object);
+  const { spec, metadata } = autoscaler;
+  const found = targets.find(spec.scaleTargetRef, metadata.namespace ?? "");
+  if (found.kind === "failed") await reportNoScale(autoscaling, autoscaler, found);
+  else {
+    const known = remembered.get(key) ?? {};
+    remembered.set(key, known);
+    const { scale } = found;
+    try {
+      const selected = needsMetrics(spec, scale)
+        ? await selectPods(autoscaling, autoscaler, { key, known, scale, signal })
+        : undefined;
+      const input = { autoscaler, scale, selected, history: known.history, settings, now: clock.now() };
+      known.history = await carryOut(autoscaling, input, planAutoscaler(input));
+    } catch (error) {
+      if (isAbort(error)) return undefined;
+      throw error;
+    }
+  }
+  return settings.syncPeriodMs;
+}
+
+async function reportNoScale(
+  autoscaling: Autoscaling,
+  autoscaler: StoredAutoscaler,
+  { message: reason }: Extract<FoundScale, { kind: "failed" }>,
+): Promise<void> {
+  tell(autoscaling, autoscaler, { type: "Warning", reason: "FailedGetScale", message: reason });
+  const message = `the HPA controller was unable to get the target's current scale: ${reason}`;
+  const verdict = { status: "False", reason: "FailedGetScale", message } as const;
+  const { conditions = [], ...status } = autoscaler.status ?? { desiredReplicas: 0 };
+  await writeStatus(autoscaling, autoscaler, {
+    currentMetrics: null,
+    ...status,
+    conditions: withVerdict(conditions, "AbleToScale", verdict, autoscaling.clock.now()),
+  });
+}
+
+interface Selection {
+  readonly key: string;
+  readonly known: Remembered;
+  readonly scale: TargetScale;
+  readonly signal: AbortSignal;
+}
+
+/** Finds the pods of the target, and reads what they use. Rejects with `AbortedError` only. */
+async function selectPods(
+  autoscaling: Autoscaling,
+  { spec, metadata }: StoredAutoscaler,
+  { key, known, scale, signal }: Selection,
+): Promise<SelectedPods> {
+  if (scale.selector === "") return missingSelector();
+  const selector = readSelector(scale.selector);
+  if (typeof selector === "string") return refuse("InvalidSelector", selector);
+  known.selector = selector;
+  const { namespace = "" } = metadata;
+  const isSelected = ({ metadata: { labels } }: KubeObject) => selector.matches(labels);
+  const objects = autoscaling.reader.list("pods", namespace).filter(isSelected);
+  const sharing = findSharing(autoscaling, key, objects);
+  if (sharing.length > 1) {
+    const list = sharing.join(" ");
+    return refuse("AmbiguousSelector", `pods by selector ${scale.selector} are controlled by multiple HPAs: [${list}]`);
+  }
+  const podMetrics = isAboutUsage(spec)
+    ? await autoscaling.podMetrics.read({ namespace, name: undefined }, signal)
+    : [];
+  const pods: readonly Pod[] = objects.map((object) => typed("Pod", object));
+  return { kind: "selected", pods, podMetrics: podMetrics.filter(isSelected) };
+}
+
+function refuse(reason: string, message: string): SelectedPods {
+  return { kind: "failed", news: { type: "Warning", reason, message }, verdict: { status: "False", reason, message } };
+}
+
+/** Returns the selector, or what is wrong with it. */
+function readSelector(text: string): LabelSelector | string {
+  try {
+    return parseLabelSelector(text);
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return `couldn't convert selector into a corresponding internal selector object: ${error.message}`;
+  }
+}
+
+/** The keys of this autoscaler and of all others that count some of the same pods. */
+function findSharing({ remembered }: Autoscaling, key: string, pods: readonly KubeObject[]): string[] {
+  const { namespace } = splitNamespacedKey(key);
+  const others = [...remembered].filter(([other, { selector }]) => {
+    if (other === key || selector === undefined || splitNamespacedKey(other).namespace !== namespace) return false;
+    return pods.some(({ metadata }) => selector.matches(metadata.labels));
+  });
+  return [key, ...others.map(([other]) => other)].sort();
+}
+
+const isAboutUsage = ({ metrics = [] }: HorizontalPodAutoscalerSpec) =>
+  metrics.some(({ type }) => type === "Resource" || type === "ContainerResource");
+
+/** Returns what is to be remembered. */
+async function carryOut(
+  autoscaling: Autoscaling,
+  input: AutoscalerInput,
+  plan: AutoscalerPlan,
+): Promise<ScalingHistory> {
+  const { autoscaler } = input;
+  for (const news of plan.news) tell(autoscaling, autoscaler, news);
+  const outcome = plan.rescale === undefined ? undefined : await rescale(autoscaling, input, plan, plan.rescale);
+  if (outcome !== undefined) tell(autoscaling, autoscaler, outcome.news);
+  const { status, history } = outcome ?? plan;
+  await writeStatus(autoscaling, autoscaler, status);
+  return history;
+}
+
+async function rescale(
+  { targets }: Autoscaling,
+  input: AutoscalerInput,
+  plan: AutoscalerPlan,
+  wanted: NonNullable<AutoscalerPlan["rescale"]>,
+): Promise<ReturnType<typeof afterRescale>> {
+  const { spec, metadata } = input.autoscaler;
+  try {
+    await targets.setReplicas(spec.scaleTargetRef, metadata.namespace ?? "", wanted.replicas);
+    return afterRescale(input, plan, wanted);
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return afterFailedRescale(input, plan, { ...wanted, error: messageOf(error) });
+  }
+}
+
+/**
+ * Writes over what others wrote meanwhile: the status is the controller's alone, and must tell of a rescaling that has
+ * happened.
+ */
+async function writeStatus(
+  autoscaling: Autoscaling,
+  autoscaler: StoredAutoscaler,
+  status: AutoscalerStatus | NonNullable<StoredAutoscaler["status"]>,
+): Promise<void> {
+  if (isEqualJson(status, autoscaler.status)) return;
+  const { resourceVersion: _any, ...metadata } = autoscaler.metadata;
+  try {
+    await unlessOvertaken(autoscaling.writer.update(AUTOSCALERS, { ...autoscaler, metadata, status }, "status"));
+  } catch (error) {
+    const message = messageOf(error);
+    if (isApiError(error)) tell(autoscaling, autoscaler, { type: "Warning", reason: "FailedUpdateStatus", message });
+    throw error;
+  }
+}
+
+function tell({ events }: Autoscaling, about: StoredAutoscaler, news: AutoscalerNews): void {
+  events.record({ about, ...news });
+}
