@@ -2,6 +2,7 @@ import { type KubeObject, typed } from "../../api/object.ts";
 import type { ResourceEvent, ResourceReader } from "../ports/resources.ts";
 import { type Cluster, type NodeInfo, nodeInfoOf, withPods } from "./cluster.ts";
 import type { ClusterChange } from "./filters/filter.ts";
+import { createKinSelectors } from "./kin-selectors.ts";
 import { type PodInfo, podInfoOf } from "./pod-info.ts";
 import { createStorageView } from "./storage-view.ts";
 
@@ -14,6 +15,7 @@ export interface ClusterView {
   /** `applyNode` and `applyPod` return the kinds of changes by which waiting pods may fit. */
   applyNode(event: ResourceEvent): ClusterChange[];
   applyPod(event: ResourceEvent): ClusterChange[];
+  applyService(event: ResourceEvent): void;
   /** Counts the pod as placed on the node from now on, whatever older news the feed tells. */
   assume(pod: PodInfo, nodeName: string): void;
   isAssumed(key: string): boolean;
@@ -38,6 +40,7 @@ export function createClusterView(reader: ResourceReader): ClusterView {
   const full = new Map<string, NodeInfo>();
   let sorted: readonly NodeInfo[] | undefined;
   const storage = createStorageView(reader);
+  const kin = createKinSelectors(reader);
   const namespaceLabels = (name: string) => {
     return reader.get({ resource: "namespaces", namespace: "", name })?.metadata.labels ?? {};
   };
@@ -84,10 +87,11 @@ export function createClusterView(reader: ResourceReader): ClusterView {
         return before === undefined ? [] : ["node"];
       }
       const node = nodeInfoOf(typed("Node", object), []);
-      if (before !== undefined && digestOf(before) === digestOf(node)) return [];
+      const isSame = before !== undefined && digestOf(before) === digestOf(node);
+      if (isSame && hasSameImages(before, node)) return [];
       nodes.set(name, node);
       touch(name);
-      return ["node"];
+      return isSame ? [] : ["node"];
     },
     applyPod({ type, object }) {
       const pod = podInfoOf(typed("Pod", object));
@@ -103,6 +107,7 @@ export function createClusterView(reader: ResourceReader): ClusterView {
       settle(pod);
       return comparePods(wasAssumed ? undefined : before, pod);
     },
+    applyService: kin.applyService,
     assume(pod, nodeName) {
       assumed.add(pod.key);
       nominated.delete(pod.key);
@@ -122,7 +127,7 @@ export function createClusterView(reader: ResourceReader): ClusterView {
     nominated: () => [...nominated.values()],
     current() {
       sorted ??= [...nodes.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(withItsPods);
-      return { nodes: sorted, storage, namespaceLabels };
+      return { nodes: sorted, storage, namespaceLabels, selectorOfKin: kin.selectorOf };
     },
   };
 }
@@ -132,7 +137,12 @@ function readPod(reader: ResourceReader, key: string): KubeObject | undefined {
   return reader.get({ resource: "pods", namespace, name });
 }
 
-/** The fields of a node that matter here, as text. A heartbeat changes none of them. */
+/** Images decide among nodes that fit, and no pod waits for one. */
+function hasSameImages({ images: before }: NodeInfo, { images }: NodeInfo): boolean {
+  return before.size === images.size && [...images].every(([name, bytes]) => before.get(name) === bytes);
+}
+
+/** The fields of a node on which it depends which pods fit, as text. A heartbeat changes none of them. */
 function digestOf({ labels, taints, isUnschedulable, allocatable, declaredFeatures }: NodeInfo): string {
   const amounts = [...allocatable].map(([name, amount]) => `${name}=${amount}`);
   return JSON.stringify([labels, taints, isUnschedulable, amounts, declaredFeatures]);

@@ -3,6 +3,7 @@ import type {
   CSINode,
   CSIStorageCapacity,
   Node,
+  OwnerReference,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
@@ -13,6 +14,7 @@ import type {
 } from "../../api/gen/types.ts";
 import { type Amounts, amountsOf } from "../../api/pod-requests.ts";
 import { computeQosClass, type QosClass } from "../../api/qos.ts";
+import type { LabelSelector } from "../../api/selectors/label-selector.ts";
 import { podClaimsOf } from "../claims/pod-claims.ts";
 import type { Labels, NamespaceLabels, PodInfo } from "./pod-info.ts";
 import { podInfoOf } from "./pod-info.ts";
@@ -29,6 +31,10 @@ export interface NodeInfo {
   readonly pods: readonly PodInfo[];
   /** The sum of the pods' requests. */
   readonly requested: Amounts;
+  /** The sum of what scores take the pods to use. */
+  readonly assumed: Amounts;
+  /** The sizes of its images in bytes, by each of their names. */
+  readonly images: ReadonlyMap<string, number>;
 }
 
 /** Everything that a decision depends on. */
@@ -37,6 +43,8 @@ export interface Cluster {
   readonly nodes: readonly NodeInfo[];
   readonly storage: StorageView;
   readonly namespaceLabels: NamespaceLabels;
+  /** The labels of the pods that are like this one; no requirements where nobody tells. */
+  selectorOfKin(pod: PendingPod): LabelSelector;
 }
 
 /** The claims, volumes and drivers that decide where a pod can run. */
@@ -59,6 +67,8 @@ export interface PendingPod {
   readonly info: PodInfo;
   readonly spec: PodSpec;
   readonly qos: QosClass;
+  /** Who made it. */
+  readonly controller: OwnerReference | undefined;
   /** The claims that a controller makes for the pod's ephemeral volumes. */
   readonly ephemeralClaims: ReadonlySet<string>;
 }
@@ -72,13 +82,16 @@ export function nodeInfoOf({ metadata, spec, status }: Node, pods: readonly PodI
     isUnschedulable: spec?.unschedulable === true,
     allocatable: amountsOf(status?.allocatable ?? {}),
     declaredFeatures: status?.declaredFeatures ?? [],
+    images: new Map(
+      (status?.images ?? []).flatMap(({ names = [], sizeBytes = 0 }) => names.map((name) => [name, sizeBytes])),
+    ),
   };
-  return { ...node, pods, requested: sumRequests(pods) };
+  return { ...node, pods, ...sumsOf(pods) };
 }
 
 /** The same node with other pods on it. */
 export function withPods(node: NodeInfo, pods: readonly PodInfo[]): NodeInfo {
-  return { ...node, pods, requested: sumRequests(pods) };
+  return { ...node, pods, ...sumsOf(pods) };
 }
 
 /** The same cluster with another state of one of its nodes. */
@@ -94,14 +107,19 @@ export function pendingPodOf(pod: Pod): PendingPod {
     info: podInfoOf(pod),
     spec,
     qos: computeQosClass(pod),
+    controller: pod.metadata?.ownerReferences?.find(({ controller }) => controller === true),
     ephemeralClaims: new Set(ephemeral.map(({ claim }) => claim)),
   };
 }
 
-function sumRequests(pods: readonly PodInfo[]): Amounts {
+function sumsOf(pods: readonly PodInfo[]): Pick<NodeInfo, "requested" | "assumed"> {
+  return { requested: sumOf(pods.map(({ requests }) => requests)), assumed: sumOf(pods.map(({ assumed }) => assumed)) };
+}
+
+function sumOf(amounts: readonly Amounts[]): Amounts {
   const sum = new Map<string, bigint>();
-  for (const { requests } of pods) {
-    for (const [name, amount] of requests) sum.set(name, (sum.get(name) ?? 0n) + amount);
+  for (const each of amounts) {
+    for (const [name, amount] of each) sum.set(name, (sum.get(name) ?? 0n) + amount);
   }
   return sum;
 }

@@ -1,4 +1,4 @@
-import type { Pod, PodAffinityTerm } from "../../api/gen/types.ts";
+import type { Pod, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm } from "../../api/gen/types.ts";
 import { type HostPort, hostPortsOf } from "../../api/host-ports.ts";
 import { type Amounts, computeRequests } from "../../api/pod-requests.ts";
 import { isTerminalPhase } from "../../api/pods.ts";
@@ -6,6 +6,7 @@ import type { LabelSelector } from "../../api/selectors/label-selector.ts";
 import { parseTime } from "../../base/clock.ts";
 import { podClaimsOf } from "../claims/pod-claims.ts";
 import { lenientSelectorOf } from "../control-loop/lenient-selector.ts";
+import { computeAssumedUse } from "./assumed-use.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -23,9 +24,15 @@ export interface PodInfo {
   readonly nominatedNode: string;
   readonly priority: number;
   readonly requests: Amounts;
+  /** The same where it asks for something; scores take a container that does not to use a little. */
+  readonly assumed: Amounts;
   readonly hostPorts: readonly HostPort[];
   /** The pods that it does not want near it. */
   readonly antiAffinity: readonly AffinityTerm[];
+  /** The pods that it prefers near it, or not near it. */
+  readonly preferences: readonly WeighedTerm[];
+  /** The same and the pods that it needs near it: where it is, such pods are welcome. */
+  readonly attractions: readonly WeighedTerm[];
   /** The names of its claims, in its namespace. */
   readonly claims: readonly string[];
   readonly isTerminating: boolean;
@@ -46,6 +53,12 @@ export interface AffinityTerm {
   readonly selector: LabelSelector;
 }
 
+/** A term with how much it matters, less than 0 for pods that are better far away. */
+export interface WeighedTerm {
+  readonly term: AffinityTerm;
+  readonly weight: number;
+}
+
 /** Returns the labels of a namespace. */
 export type NamespaceLabels = (name: string) => Labels;
 
@@ -58,7 +71,9 @@ export const PREEMPTION_REASON = "PreemptionByScheduler";
 export function podInfoOf(pod: Pod): PodInfo {
   const { metadata = {}, spec, status } = pod;
   const { namespace = "", name = "", uid = "", labels = {} } = metadata;
-  const { podAntiAffinity } = spec?.affinity ?? {};
+  const { podAffinity, podAntiAffinity } = spec?.affinity ?? {};
+  const preferences = preferencesOf(spec, namespace);
+  const needed = termsOf(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution, namespace);
   return {
     key: `${namespace}/${name}`,
     namespace,
@@ -69,6 +84,9 @@ export function podInfoOf(pod: Pod): PodInfo {
     nominatedNode: status?.nominatedNodeName ?? "",
     priority: spec?.priority ?? 0,
     requests: computeRequests(pod),
+    assumed: computeAssumedUse(pod),
+    preferences,
+    attractions: [...preferences, ...needed.map((term) => ({ term, weight: 1 }))],
     hostPorts: hostPortsOf(pod),
     antiAffinity: termsOf(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution, namespace),
     claims: podClaimsOf(pod).map(({ claim }) => claim),
@@ -83,6 +101,18 @@ function isPreempted({ status }: Pod): boolean {
   return (status?.conditions ?? []).some(({ type, status: value, reason }) => {
     return type === DISRUPTION_TARGET && value === "True" && reason === PREEMPTION_REASON;
   });
+}
+
+function preferencesOf(spec: PodSpec | undefined, namespace: string): WeighedTerm[] {
+  const { podAffinity, podAntiAffinity } = spec?.affinity ?? {};
+  const weigh = (sign: 1 | -1, preferred: readonly WeightedPodAffinityTerm[] = []) =>
+    preferred.flatMap(({ podAffinityTerm, weight }) => {
+      return termsOf([podAffinityTerm], namespace).map((term) => ({ term, weight: sign * weight }));
+    });
+  return [
+    ...weigh(1, podAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
+    ...weigh(-1, podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
+  ];
 }
 
 /** The affinity terms of a pod in this namespace. */

@@ -123,6 +123,7 @@ export function createScheduler(deps: SchedulerDeps): Controller {
   };
   const follow = () => [
     feed.follow("nodes", (event) => queue.wake(view.applyNode(event))),
+    feed.follow("services", view.applyService),
     ...FOLLOWED.map(([resource, change]) => feed.follow(resource, () => queue.wake([change]))),
     feed.follow("pods", followPod),
   ];

@@ -1,4 +1,5 @@
 import type { Node, Pod, PodSpec } from "../../../api/gen/types.ts";
+import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
 import type { Cluster, NodeInfo, PendingPod, StorageView } from "../cluster.ts";
 import { nodeInfoOf, pendingPodOf } from "../cluster.ts";
 import { type PodInfo, podInfoOf } from "../pod-info.ts";
@@ -75,5 +76,11 @@ export function storage(parts: Partial<StorageView> = {}): StorageView {
 }
 
 export function cluster(nodes: readonly NodeInfo[], parts: Partial<Cluster> = {}): Cluster {
-  return { nodes, storage: storage(), namespaceLabels: (name) => ({ "kubernetes.io/metadata.name": name }), ...parts };
+  return {
+    nodes,
+    storage: storage(),
+    namespaceLabels: (name) => ({ "kubernetes.io/metadata.name": name }),
+    selectorOfKin: () => labelSelectorOf(undefined),
+    ...parts,
+  };
 }

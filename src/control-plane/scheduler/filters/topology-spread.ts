@@ -1,10 +1,6 @@
-import type { TopologySpreadConstraint } from "../../../api/gen/types.ts";
-import type { LabelSelector } from "../../../api/selectors/label-selector.ts";
-import { matchesNodeAffinity } from "../../../api/selectors/node-selector.ts";
-import { findUntolerated } from "../../../api/tolerations.ts";
-import { lenientSelectorOf } from "../../control-loop/lenient-selector.ts";
 import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
 import type { PodInfo } from "../pod-info.ts";
+import { countMatching, isIncluded, type SpreadRule, spreadRules } from "../spread-rules.ts";
 import type { NodeFilter, NodeRejection } from "./filter.ts";
 
 const UNEVEN: NodeRejection = { reasons: ["node(s) didn't match pod topology spread constraints"], isFinal: false };
@@ -13,8 +9,7 @@ const NO_LABEL: NodeRejection = {
   isFinal: true,
 };
 
-interface Spread extends TopologySpreadConstraint {
-  readonly selector: LabelSelector;
+interface Spread extends SpreadRule {
   /** The number of matching pods in each domain, by the value of the label. */
   readonly counts: Map<string, number>;
 }
@@ -24,13 +19,8 @@ interface Spread extends TopologySpreadConstraint {
  * (`plugins/podtopologyspread`).
  */
 export function filterSpread(pod: PendingPod, cluster: Cluster): NodeFilter | undefined {
-  const constraints = (pod.spec.topologySpreadConstraints ?? []).filter((constraint) => {
-    return constraint.whenUnsatisfiable === "DoNotSchedule";
-  });
-  if (constraints.length === 0) return undefined;
-  const spreads = constraints.map((constraint): Spread => {
-    return { ...constraint, selector: selectorFor(constraint, pod.info), counts: new Map() };
-  });
+  const spreads = spreadRules(pod, "DoNotSchedule").map((rule): Spread => ({ ...rule, counts: new Map() }));
+  if (spreads.length === 0) return undefined;
   for (const node of cluster.nodes) {
     if (!spreads.every(({ topologyKey }) => Object.hasOwn(node.labels, topologyKey))) continue;
     for (const spread of spreads) if (isIncluded(spread, pod, node)) count(spread, pod.info, node);
@@ -38,28 +28,9 @@ export function filterSpread(pod: PendingPod, cluster: Cluster): NodeFilter | un
   return (node) => judge(spreads, pod.info, node);
 }
 
-/** The constraint's selector, in which `matchLabelKeys` stand for the pod's own values of these labels. */
-function selectorFor({ labelSelector, matchLabelKeys = [] }: TopologySpreadConstraint, { labels }: PodInfo) {
-  const own = matchLabelKeys.flatMap((key) => {
-    const value = labels[key];
-    return value === undefined ? [] : [{ key, operator: "In", values: [value] }];
-  });
-  if (own.length === 0 || labelSelector === undefined) return lenientSelectorOf(labelSelector);
-  return lenientSelectorOf({ ...labelSelector, matchExpressions: [...(labelSelector.matchExpressions ?? []), ...own] });
-}
-
-function isIncluded({ nodeAffinityPolicy, nodeTaintsPolicy }: Spread, { spec }: PendingPod, node: NodeInfo): boolean {
-  if (nodeAffinityPolicy !== "Ignore" && !matchesNodeAffinity(spec, node)) return false;
-  if (nodeTaintsPolicy !== "Honor") return true;
-  return findUntolerated(node.taints, spec.tolerations ?? [], ["NoSchedule", "NoExecute"]) === undefined;
-}
-
-function count({ topologyKey, selector, counts }: Spread, { namespace }: PodInfo, node: NodeInfo): void {
-  const domain = node.labels[topologyKey] ?? "";
-  const matching = node.pods.filter((other) => {
-    return other.namespace === namespace && !other.isTerminating && selector.matches(other.labels);
-  });
-  counts.set(domain, (counts.get(domain) ?? 0) + matching.length);
+function count(spread: Spread, pod: PodInfo, node: NodeInfo): void {
+  const domain = node.labels[spread.topologyKey] ?? "";
+  spread.counts.set(domain, (spread.counts.get(domain) ?? 0) + countMatching(spread, pod, node));
 }
 
 function judge(spreads: readonly Spread[], { labels }: PodInfo, node: NodeInfo): NodeRejection | undefined {
