@@ -30,6 +30,7 @@ const SERVED_GROUPS = [
   "apps.v1",
   "authentication.v1",
   "authorization.v1",
+  "autoscaling.v1",
   "autoscaling.v2",
   "batch.v1",
   "certificates.v1",
@@ -47,7 +48,6 @@ const SERVED_GROUPS = [
 ];
 const ROOTS = [
   ...SERVED_GROUPS.map((group) => new RegExp(`^io\\.k8s\\.api\\.${group.replaceAll(".", "\\.")}\\.`)),
-  /^io\.k8s\.api\.autoscaling\.v1\.Scale/,
   /^io\.k8s\.api\.certificates\.v1beta1\.ClusterTrustBundle/,
   /^io\.k8s\.apimachinery\.pkg\.apis\.meta\.v1\./,
   /^io\.k8s\.apiextensions-apiserver\.pkg\.apis\.apiextensions\.v1\./,
@@ -73,7 +73,10 @@ const { definitions } = readFacts<{ definitions: Record<string, Schema> }>("open
 const lastPart = (key: string) => key.slice(key.lastIndexOf(".") + 1);
 const keyOf = (ref: string) => ref.slice("#/definitions/".length);
 
-/** The last part of a definition's key, with its group before it where core or another group has that name already. */
+/**
+ * The last part of a definition's key, with its group before it where core or another group has that name already, and
+ * with its version after it where a newer version of its group has it.
+ */
 function nameOf(key: string): string {
   const own = lastPart(key);
   return names.get(key) ?? own;
@@ -82,13 +85,22 @@ function nameOf(key: string): string {
 function nameDefinitions(keys: string[]): Map<string, string> {
   const taken = new Map<string, string>();
   const isCore = (key: string) => key.startsWith("io.k8s.api.core.v1.");
-  for (const key of keys.toSorted((a, b) => Number(isCore(b)) - Number(isCore(a)))) {
+  const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  const newestFirst = keys.toSorted((a, b) => Number(isCore(b)) - Number(isCore(a)) || majorOf(b) - majorOf(a));
+  for (const key of newestFirst) {
     const own = lastPart(key);
-    const group = key.split(".").at(-3) ?? "";
+    const [group = "", version = ""] = key.split(".").slice(-3);
+    const isTwin = (other: string) => lastPart(other) === own && other.split(".").at(-3) === group;
     const isFree = ![...taken.values()].includes(own);
-    taken.set(key, isFree ? own : `${group.charAt(0).toUpperCase()}${group.slice(1)}${own}`);
+    const other = [...taken.keys()].some(isTwin) ? `${own}${capitalized(version)}` : `${capitalized(group)}${own}`;
+    taken.set(key, isFree ? own : other);
   }
   return taken;
+}
+
+/** The number of a definition's version: 2 of `io.k8s.api.autoscaling.v2.MetricSpec`; 0 where it has none. */
+function majorOf(key: string): number {
+  return Number(/^v(\d+)/.exec(key.split(".").at(-2) ?? "")?.[1] ?? 0);
 }
 
 function reachable(roots: string[]): string[] {

@@ -48,6 +48,7 @@ export const OMITTED_FIELDS: Readonly<Record<string, string>> = {
   CounterSet: "counters",
   CronJobSpec: "concurrencyPolicy",
   CronJobStatus: "active",
+  CrossVersionObjectReferenceV1: "apiVersion",
   CrossVersionObjectReference: "apiVersion",
   CSIDriverSpec: "tokenRequests volumeLifecycleModes",
   CSIPersistentVolumeSource: "fsType readOnly volumeAttributes",

@@ -85,6 +85,7 @@ export const SERVED_SCHEMA: Readonly<Record<string, Readonly<Record<string, stri
   CronJobList: { apiVersion: "string", items: "[]CronJob!", kind: "string", metadata: "ListMeta" },
   CronJobSpec: { concurrencyPolicy: "string", failedJobsHistoryLimit: "int32", jobTemplate: "JobTemplateSpec!", schedule: "string!", startingDeadlineSeconds: "int64", successfulJobsHistoryLimit: "int32", suspend: "boolean", timeZone: "string" },
   CronJobStatus: { active: "[]ObjectReference", lastScheduleTime: "Time", lastSuccessfulTime: "Time" },
+  CrossVersionObjectReferenceV1: { apiVersion: "string", kind: "string!", name: "string!" },
   CrossVersionObjectReference: { apiVersion: "string", kind: "string!", name: "string!" },
   CSIDriver: { apiVersion: "string", kind: "string", metadata: "ObjectMeta", spec: "CSIDriverSpec!" },
   CSIDriverList: { apiVersion: "string", items: "[]CSIDriver!", kind: "string", metadata: "ListMeta" },
@@ -192,11 +193,15 @@ export const SERVED_SCHEMA: Readonly<Record<string, Readonly<Record<string, stri
   GroupResource: { group: "string!", resource: "string!" },
   GroupVersionForDiscovery: { groupVersion: "string!", version: "string!" },
   GRPCAction: { port: "int32!", service: "string" },
+  HorizontalPodAutoscalerV1: { apiVersion: "string", kind: "string", metadata: "ObjectMeta", spec: "HorizontalPodAutoscalerSpecV1!", status: "HorizontalPodAutoscalerStatusV1" },
   HorizontalPodAutoscaler: { apiVersion: "string", kind: "string", metadata: "ObjectMeta", spec: "HorizontalPodAutoscalerSpec!", status: "HorizontalPodAutoscalerStatus" },
   HorizontalPodAutoscalerBehavior: { scaleDown: "HPAScalingRules", scaleUp: "HPAScalingRules" },
   HorizontalPodAutoscalerCondition: { lastTransitionTime: "Time", message: "string", reason: "string", status: "string!", type: "string!" },
+  HorizontalPodAutoscalerListV1: { apiVersion: "string", items: "[]HorizontalPodAutoscalerV1!", kind: "string", metadata: "ListMeta" },
   HorizontalPodAutoscalerList: { apiVersion: "string", items: "[]HorizontalPodAutoscaler!", kind: "string", metadata: "ListMeta" },
+  HorizontalPodAutoscalerSpecV1: { maxReplicas: "int32!", minReplicas: "int32", scaleTargetRef: "CrossVersionObjectReferenceV1!", targetCPUUtilizationPercentage: "int32" },
   HorizontalPodAutoscalerSpec: { behavior: "HorizontalPodAutoscalerBehavior", maxReplicas: "int32!", metrics: "[]MetricSpec", minReplicas: "int32", scaleTargetRef: "CrossVersionObjectReference!" },
+  HorizontalPodAutoscalerStatusV1: { currentCPUUtilizationPercentage: "int32", currentReplicas: "int32!", desiredReplicas: "int32!", lastScaleTime: "Time", observedGeneration: "int64" },
   HorizontalPodAutoscalerStatus: { conditions: "[]HorizontalPodAutoscalerCondition", currentMetrics: "[]MetricStatus", currentReplicas: "int32", desiredReplicas: "int32!", lastScaleTime: "Time", observedGeneration: "int64" },
   HostAlias: { hostnames: "[]string", ip: "string!" },
   HostIP: { ip: "string!" },
@@ -724,7 +729,7 @@ export const MERGE_RULES: Readonly<Record<string, Readonly<Record<string, MergeR
 };
 
 /** Types that are one value to server-side apply: owned and replaced as a whole. */
-export const ATOMIC_TYPES: ReadonlySet<string> = new Set(["ConfigMapKeySelector","EndpointAddress","EndpointPort","DiscoveryEndpointPort","FileKeySelector","LabelSelector","LocalObjectReference","MatchResources","NamedRuleWithOperations","NodeSelector","NodeSelectorTerm","ObjectFieldSelector","ObjectReference","OwnerReference","ParamKind","ParamRef","ResourceFieldSelector","RoleRef","ScopeSelector","SecretKeySelector","SecretReference","ServiceBackendPort","Subject","TopologySelectorTerm","TypedLocalObjectReference","Variable"]);
+export const ATOMIC_TYPES: ReadonlySet<string> = new Set(["ConfigMapKeySelector","CrossVersionObjectReferenceV1","EndpointAddress","EndpointPort","DiscoveryEndpointPort","FileKeySelector","LabelSelector","LocalObjectReference","MatchResources","NamedRuleWithOperations","NodeSelector","NodeSelectorTerm","ObjectFieldSelector","ObjectReference","OwnerReference","ParamKind","ParamRef","ResourceFieldSelector","RoleRef","ScopeSelector","SecretKeySelector","SecretReference","ServiceBackendPort","Subject","TopologySelectorTerm","TypedLocalObjectReference","Variable"]);
 
 /** A type's name in OpenAPI documents. */
 export const DEFINITION_NAMES: Readonly<Record<string, string>> = {
@@ -809,6 +814,7 @@ export const DEFINITION_NAMES: Readonly<Record<string, string>> = {
   CronJobList: "io.k8s.api.batch.v1.CronJobList",
   CronJobSpec: "io.k8s.api.batch.v1.CronJobSpec",
   CronJobStatus: "io.k8s.api.batch.v1.CronJobStatus",
+  CrossVersionObjectReferenceV1: "io.k8s.api.autoscaling.v1.CrossVersionObjectReference",
   CrossVersionObjectReference: "io.k8s.api.autoscaling.v2.CrossVersionObjectReference",
   CSIDriver: "io.k8s.api.storage.v1.CSIDriver",
   CSIDriverList: "io.k8s.api.storage.v1.CSIDriverList",
@@ -916,11 +922,15 @@ export const DEFINITION_NAMES: Readonly<Record<string, string>> = {
   GroupResource: "io.k8s.apimachinery.pkg.apis.meta.v1.GroupResource",
   GroupVersionForDiscovery: "io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionForDiscovery",
   GRPCAction: "io.k8s.api.core.v1.GRPCAction",
+  HorizontalPodAutoscalerV1: "io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler",
   HorizontalPodAutoscaler: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler",
   HorizontalPodAutoscalerBehavior: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior",
   HorizontalPodAutoscalerCondition: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerCondition",
+  HorizontalPodAutoscalerListV1: "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerList",
   HorizontalPodAutoscalerList: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerList",
+  HorizontalPodAutoscalerSpecV1: "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec",
   HorizontalPodAutoscalerSpec: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec",
+  HorizontalPodAutoscalerStatusV1: "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus",
   HorizontalPodAutoscalerStatus: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerStatus",
   HostAlias: "io.k8s.api.core.v1.HostAlias",
   HostIP: "io.k8s.api.core.v1.HostIP",

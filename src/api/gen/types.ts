@@ -580,6 +580,12 @@ export interface CronJobStatus {
   lastSuccessfulTime?: Time;
 }
 
+export interface CrossVersionObjectReferenceV1 {
+  apiVersion?: string;
+  kind: string;
+  name: string;
+}
+
 export interface CrossVersionObjectReference {
   apiVersion?: string;
   kind: string;
@@ -1383,6 +1389,14 @@ export interface GRPCAction {
   service?: string;
 }
 
+export interface HorizontalPodAutoscalerV1 {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: HorizontalPodAutoscalerSpecV1;
+  status?: HorizontalPodAutoscalerStatusV1;
+}
+
 export interface HorizontalPodAutoscaler {
   apiVersion?: string;
   kind?: string;
@@ -1404,11 +1418,25 @@ export interface HorizontalPodAutoscalerCondition {
   type: string;
 }
 
+export interface HorizontalPodAutoscalerListV1 {
+  apiVersion?: string;
+  items: HorizontalPodAutoscalerV1[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
 export interface HorizontalPodAutoscalerList {
   apiVersion?: string;
   items: HorizontalPodAutoscaler[];
   kind?: string;
   metadata?: ListMeta;
+}
+
+export interface HorizontalPodAutoscalerSpecV1 {
+  maxReplicas: number;
+  minReplicas?: number;
+  scaleTargetRef: CrossVersionObjectReferenceV1;
+  targetCPUUtilizationPercentage?: number;
 }
 
 export interface HorizontalPodAutoscalerSpec {
@@ -1417,6 +1445,14 @@ export interface HorizontalPodAutoscalerSpec {
   metrics?: MetricSpec[];
   minReplicas?: number;
   scaleTargetRef: CrossVersionObjectReference;
+}
+
+export interface HorizontalPodAutoscalerStatusV1 {
+  currentCPUUtilizationPercentage?: number;
+  currentReplicas: number;
+  desiredReplicas: number;
+  lastScaleTime?: Time;
+  observedGeneration?: number;
 }
 
 export interface HorizontalPodAutoscalerStatus {

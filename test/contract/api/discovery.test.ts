@@ -61,6 +61,7 @@ describe.each(apiServersUnderTest())("discovery, on $name", (candidate) => {
     const groups = isRecord(body) ? body["groups"] : [];
     for (const [name, version] of [
       ["apps", "v1"],
+      ["autoscaling", "v2"],
       ["rbac.authorization.k8s.io", "v1"],
       ["apiextensions.k8s.io", "v1"],
     ]) {

@@ -176,6 +176,15 @@ const GROUPS: readonly ProtobufCase[] = [
       ],
     },
   }),
+  inNamespace("autoscaling/v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers", {
+    metadata: { name: "in-former-protobuf" },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "x" },
+      minReplicas: 1,
+      maxReplicas: 3,
+      targetCPUUtilizationPercentage: 70,
+    },
+  }),
   ofCluster("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", {
     rules: [{ verbs: ["get"], nonResourceURLs: ["/healthz"] }],
   }),

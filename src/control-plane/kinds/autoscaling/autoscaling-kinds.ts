@@ -1,32 +1,83 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { CrossVersionObjectReference, HorizontalPodAutoscaler, HPAScalingRules } from "../../../api/gen/types.ts";
+import { isRecord } from "../../../api/object.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
 import { each, invalid, optionalOneOf, required, unsupported } from "../../../api/validation/problems.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { defineKind } from "../define-kind.ts";
 import { strategyOf } from "../typed-strategy.ts";
+import {
+  fromFormerAutoscaler,
+  keepFormerStatus,
+  takeFormerStatus,
+  toFormerAutoscaler,
+  withoutFormerStatus,
+} from "./autoscaler-conversion.ts";
 import { defaultAutoscaler } from "./autoscaling-defaults.ts";
 import { validateMetric, validateReference } from "./metric-validation.ts";
 
 const MAX_PERIOD_SECONDS = 1800;
 const MAX_WINDOW_SECONDS = 3600;
 
-/** The kinds of autoscaling. */
-export const AUTOSCALING_KINDS: readonly ResourceKind[] = [
-  defineKind({
-    group: "autoscaling",
-    version: "v2",
-    kind: "HorizontalPodAutoscaler",
-    plural: "horizontalpodautoscalers",
-    shortNames: ["hpa"],
-    categories: ["all"],
-    status: true,
-    strategy: strategyOf("HorizontalPodAutoscaler", {
-      initialStatus: { currentMetrics: null, desiredReplicas: 0 },
-      default: defaultAutoscaler,
-      validate: validateAutoscaler,
-    }),
+const NAMES = {
+  group: "autoscaling",
+  kind: "HorizontalPodAutoscaler",
+  plural: "horizontalpodautoscalers",
+  shortNames: ["hpa"],
+  categories: ["all"],
+};
+
+const autoscalerKind = defineKind({
+  ...NAMES,
+  version: "v2",
+  status: true,
+  strategy: strategyOf("HorizontalPodAutoscaler", {
+    initialStatus: { currentMetrics: null, desiredReplicas: 0 },
+    default: defaultAutoscaler,
+    validate: validateAutoscaler,
   }),
+});
+
+/** The same autoscalers by their former version, which has a field for the processor's use and annotations for the rest. */
+const formerAutoscalerKind = defineKind({
+  ...NAMES,
+  version: "v1",
+  type: "HorizontalPodAutoscalerV1",
+  subresources: [
+    {
+      name: "status",
+      group: NAMES.group,
+      version: "v1",
+      kind: NAMES.kind,
+      verbs: ["get", "patch", "update"],
+      take: takeFormerStatus,
+    },
+  ],
+  strategy: {
+    default: (object) => {
+      return { ...object, spec: { minReplicas: 1, ...(isRecord(object["spec"]) ? object["spec"] : {}) } };
+    },
+    prepareCreate: withoutFormerStatus,
+    prepareUpdate: keepFormerStatus,
+    validate: (object) => autoscalerKind.strategy.validate?.(fromFormerAutoscaler(object)) ?? [],
+  },
+  storedAs: {
+    group: NAMES.group,
+    plural: NAMES.plural,
+    toStored: fromFormerAutoscaler,
+    fromStored: toFormerAutoscaler,
+  },
+});
+
+/** The kinds of autoscaling: one, in two versions. */
+export const AUTOSCALING_KINDS: readonly ResourceKind[] = [
+  autoscalerKind,
+  {
+    ...formerAutoscalerKind,
+    columns: autoscalerKind.columns.map((column) => {
+      return { ...column, cell: (object) => column.cell(fromFormerAutoscaler(object)) };
+    }),
+  },
 ];
 
 function validateAutoscaler({ spec }: HorizontalPodAutoscaler): FieldError[] {
