@@ -100,6 +100,8 @@ export const LAYERS: readonly Layer[] = [
   // The parts of every control loop (queues, indexes, events), and the rules by which claims and volumes belong together.
   { path: "src/control-plane/control-loop", rank: 3.1 },
   { path: "src/control-plane/claims", rank: 3.2 },
+  // Common Expression Language, for rules of custom definitions and of admission policies.
+  { path: "src/control-plane/cel", rank: 3 },
   // What objects use of the quotas of their namespace, for admission and for the controller that counts.
   { path: "src/control-plane/quota", rank: 3.3 },
   { path: "src/control-plane/access", rank: 4 },

@@ -1,0 +1,129 @@
+import type { CelValue } from "./values.ts";
+
+/** A parsed expression. `offset` is where cel-go reports problems of the node: at its operator. */
+export type Expression =
+  | LiteralNode
+  | IdentifierNode
+  | SelectNode
+  | CallNode
+  | ListNode
+  | MapNode
+  | LogicalNode
+  | FoldNode
+  | BindNode;
+
+interface Node {
+  readonly offset: number;
+}
+
+export interface LiteralNode extends Node {
+  readonly node: "literal";
+  readonly value: CelValue;
+}
+
+export interface IdentifierNode extends Node {
+  readonly node: "identifier";
+  readonly name: string;
+}
+
+/** `operand.field`, `operand.?field`, or `has(operand.field)`. */
+export interface SelectNode extends Node {
+  readonly node: "select";
+  readonly operand: Expression;
+  readonly field: string;
+  readonly form: "plain" | "optional" | "presence";
+}
+
+/** A function by its name (`size`, `_+_`, `_?_:_`), of an object when there is a target. */
+export interface CallNode extends Node {
+  readonly node: "call";
+  readonly function: string;
+  readonly target: Expression | undefined;
+  readonly args: readonly Expression[];
+}
+
+export interface ListNode extends Node {
+  readonly node: "list";
+  readonly items: ReadonlyArray<{ readonly value: Expression; readonly optional: boolean }>;
+}
+
+export interface MapNode extends Node {
+  readonly node: "map";
+  readonly entries: ReadonlyArray<MapEntry>;
+}
+
+/** An entry of a map, left out when its value is an optional without a value. */
+export interface MapEntry {
+  readonly key: Expression;
+  readonly value: Expression;
+  readonly optional: boolean;
+}
+
+/** `a && b && c`, flat: a long chain is no deep tree. */
+export interface LogicalNode extends Node {
+  readonly node: "logical";
+  readonly operator: "&&" | "||";
+  readonly terms: readonly Expression[];
+}
+
+export type FoldKind =
+  | "all"
+  | "exists"
+  | "existsOne"
+  | "map"
+  | "filter"
+  | "transformList"
+  | "transformMap"
+  | "transformMapEntry"
+  | "sortBy";
+
+/** A macro that goes over a list or map. */
+export interface FoldNode extends Node {
+  readonly node: "fold";
+  readonly kind: FoldKind;
+  readonly range: Expression;
+  /** One name for the item (of a map: the key), or two for the index and the item (of a map: key and value). */
+  readonly variables: readonly string[];
+  /** Which items count, for `map` with three arguments and the transformations. */
+  readonly condition: Expression | undefined;
+  readonly body: Expression;
+}
+
+/** `value.optMap(variable, body)`: the body is evaluated when the optional has a value. */
+export interface BindNode extends Node {
+  readonly node: "bind";
+  readonly value: Expression;
+  readonly variable: string;
+  readonly body: Expression;
+  /** `optFlatMap`, whose body is an optional itself. */
+  readonly flat: boolean;
+}
+
+/** A problem of an expression at a place in its text. */
+export interface SourceProblem {
+  readonly offset: number;
+  readonly message: string;
+}
+
+const MAX_SNIPPET = 16_384;
+
+/** The problems as cel-go shows them, each with the line and a mark below the place. */
+export function showProblems(text: string, problems: readonly SourceProblem[]): string {
+  const sorted = problems.toSorted((a, b) => a.offset - b.offset);
+  return sorted.map((problem) => showProblem(text, problem)).join("\n");
+}
+
+function showProblem(text: string, { offset, message }: SourceProblem): string {
+  const before = text.slice(0, offset);
+  const lineStart = before.lastIndexOf("\n") + 1;
+  const line = before.split("\n").length;
+  const column = [...before.slice(lineStart)].length;
+  const head = `ERROR: <input>:${line}:${column + 1}: ${message}`;
+  const snippet = (text.slice(lineStart).split("\n")[0] ?? "").replaceAll("\t", " ");
+  if (snippet.length > MAX_SNIPPET) return head;
+  const dots = [...snippet].slice(0, column).map((each) => (isWide(each) ? "\uff0e" : "."));
+  const mark = isWide([...snippet][column] ?? "") ? "\uff3e" : "^";
+  return `${head}\n | ${snippet}\n | ${dots.join("")}${mark}`;
+}
+
+const isWide = (character: string) => (character.codePointAt(0) ?? 0) > 0x7f;
