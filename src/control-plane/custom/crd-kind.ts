@@ -99,19 +99,8 @@ function keepStorageVersion(crd: CustomResourceDefinition): CustomResourceDefini
   return { ...crd, status: { ...crd.status, storedVersions: [...stored, storage] } };
 }
 
-/** How many rules in Common Expression Language a CRD has; none of them is evaluated. */
-function countExpressionRules({ spec }: CustomResourceDefinition): number {
-  const schemas = spec.versions.flatMap(({ schema }) => [...walkSchemas(schema?.openAPIV3Schema ?? {})]);
-  return schemas.reduce((count, { schema }) => count + (schema["x-kubernetes-validations"]?.length ?? 0), 0);
-}
-
 function warnAbout(crd: CustomResourceDefinition): string[] {
   const warnings = new Set<string>();
-  const rules = countExpressionRules(crd);
-  if (rules > 0) {
-    const subject = rules === 1 ? "1 x-kubernetes-validations rule is" : `${rules} x-kubernetes-validations rules are`;
-    warnings.add(`${subject} not evaluated: this API server has no Common Expression Language`);
-  }
   for (const { schema: validation } of crd.spec.versions) {
     for (const { schema } of walkSchemas(validation?.openAPIV3Schema ?? {})) {
       if (schema.format && !isKnownFormat(schema.format))

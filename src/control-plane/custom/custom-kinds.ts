@@ -3,11 +3,13 @@ import type { Decoded } from "../../api/decode.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "../../api/gen/types.ts";
 import { isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
 import type { ResourceKind, StoredAs, Strategy, Subresource, Verb } from "../ports/resource-kind.ts";
+import { compileRules } from "./compile-rules.ts";
 import { isEstablished } from "./crd-status.ts";
 import { customColumns } from "./custom-columns.ts";
 import { customNode } from "./custom-node.ts";
 import { applyDefaults } from "./default-value.ts";
 import { validateEmbeddedObjects } from "./embedded-objects.ts";
+import { evaluateRules } from "./evaluate-rules.ts";
 import { validateListItems } from "./list-items.ts";
 import { pruneUnspecified } from "./prune.ts";
 import { scalePathsOf, selectableField, validateScale } from "./scale.ts";
@@ -115,6 +117,7 @@ function customStrategy(crd: CustomResourceDefinition, version: CustomResourceDe
   const { subresources = {}, selectableFields = [] } = version;
   const scale = subresources.scale && scalePathsOf(subresources.scale);
   const warning = deprecationOf(crd, version);
+  const rules = compileRules(schema);
   const fields = selectableFields.map(({ jsonPath }) => [jsonPath.replace(/^\./, ""), selectableField(jsonPath)]);
   return {
     default: (object) => asObject(applyDefaults(schema, object)),
@@ -125,6 +128,7 @@ function customStrategy(crd: CustomResourceDefinition, version: CustomResourceDe
       ...validateListItems(schema, object),
       ...(scale ? validateScale(object, scale) : []),
     ],
+    ...(rules && { judge: (next: KubeObject, current: KubeObject | undefined) => evaluateRules(rules, next, current) }),
     ...(warning !== undefined && { warnings: () => [warning] }),
     fields: Object.fromEntries(fields),
     generation: true,

@@ -1,6 +1,6 @@
 import type { FieldError } from "../../api/field-error.ts";
+import { compilePattern } from "../../api/go-pattern.ts";
 import { forbidden, invalid, required, unsupported } from "../../api/validation/problems.ts";
-import { compilePattern } from "./go-pattern.ts";
 import { validateListType } from "./list-type-rules.ts";
 import {
   additionalOf,

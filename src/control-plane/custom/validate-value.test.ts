@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatFieldError } from "../../api/field-error.ts";
+import { compilePattern } from "../../api/go-pattern.ts";
 import { hasFormat } from "./formats.ts";
-import { compilePattern } from "./go-pattern.ts";
 import type { Schema } from "./schema-props.ts";
 import { validateValue } from "./validate-value.ts";
 

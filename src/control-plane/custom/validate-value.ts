@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { type FieldError, fieldPath, showValue } from "../../api/field-error.ts";
+import { compilePattern } from "../../api/go-pattern.ts";
 import { isRecord } from "../../api/object.ts";
 import { invalid, required, tooLong, tooMany } from "../../api/validation/problems.ts";
 import { hasFormat } from "./formats.ts";
-import { compilePattern } from "./go-pattern.ts";
 import { additionalOf, isIntOrString, itemsOf, propertyOf, type Schema } from "./schema-props.ts";
 
 /** The check ends after this many problems. */

@@ -8,7 +8,8 @@ import { checkDns1035Label } from "../../api/validation/names.ts";
 import { duplicate, each, forbidden, invalid, required, tooMany } from "../../api/validation/problems.ts";
 import { validateColumn } from "./column-rules.ts";
 import { validateDefaults } from "./default-rules.ts";
-import { propertyOf, type Schema, walkSchemas } from "./schema-props.ts";
+import { checkRuleFields, checkRulePrograms } from "./rule-problems.ts";
+import { propertyOf, type Schema } from "./schema-props.ts";
 import { validateStructural } from "./structural-rules.ts";
 
 /** The problems of one version of a CRD. */
@@ -64,16 +65,9 @@ function checkSchema({ schema, subresources }: CustomResourceDefinitionVersion, 
   errors.push(...validateStructural(root, path));
   // The defaults of a broken schema would only add noise.
   if (errors.length === 0) errors.push(...validateDefaults(root, path));
-  return [...errors, ...checkRules(root, path)];
-}
-
-/** The rules themselves are not evaluated; see `warnings` of the strategy. */
-function checkRules(root: Schema, path: string): FieldError[] {
-  return [...walkSchemas(root, path)].flatMap(({ schema, path: at }) => {
-    return each(`${at}.x-kubernetes-validations`, schema["x-kubernetes-validations"], ({ rule }, ruleAt) => {
-      return rule.trim() === "" ? [required(`${ruleAt}.rule`, "rule is not specified")] : [];
-    });
-  });
+  errors.push(...checkRuleFields(root, path));
+  // Rules are compiled against types that only a right schema has.
+  return errors.length === 0 ? checkRulePrograms(root, path) : errors;
 }
 
 function checkScale(scale: CustomResourceSubresourceScale, path: string): FieldError[] {

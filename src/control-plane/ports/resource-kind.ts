@@ -64,6 +64,11 @@ export interface Strategy {
   validate?(object: KubeObject): FieldError[];
   /** Checks in addition to `validate` that fields which may not change have not changed. */
   validateUpdate?(next: KubeObject, current: KubeObject): FieldError[];
+  /**
+   * Evaluates the rules that a definition states of its objects, after everything else was found right; `current` is
+   * undefined on creation. Warnings are problems that the update did not cause.
+   */
+  judge?(next: KubeObject, current: KubeObject | undefined): { errors: FieldError[]; warnings: string[] };
   /** A text for the Warning header of every answer. */
   readonly deprecation?: string;
   /** Texts for the Warning header. */

@@ -3,7 +3,7 @@ import type { FieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { checkDnsSubdomain } from "../../api/validation/names.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../../api/validation/object-meta.ts";
-import { required } from "../../api/validation/problems.ts";
+import { invalid, required } from "../../api/validation/problems.ts";
 import { formatTime } from "../../base/clock.ts";
 import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
 import { withMetadata } from "./object-view.ts";
@@ -46,7 +46,38 @@ export function stampCreated(
 
 /** Throws Invalid unless metadata and the kind's own rules hold for a new object. */
 export function checkCreated(kind: ResourceKind, object: KubeObject): void {
-  refuse(kind, object, [...checkMetadata(kind, object), ...(kind.strategy.validate?.(object) ?? [])]);
+  const errors = [...checkMetadata(kind, object), ...(kind.strategy.validate?.(object) ?? [])];
+  refuse(kind, object, [...errors, ...judge(kind, { next: object, errors, warn() {} })]);
+}
+
+/** Complaints after which rules would only add noise: their values are not of the types that they were compiled for. */
+const BLOCKING = new Set<FieldError["reason"]>([
+  "FieldValueNotFound",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+interface Judged {
+  readonly next: KubeObject;
+  readonly current?: KubeObject;
+  /** The problems that were found before. */
+  readonly errors: readonly FieldError[];
+  warn(message: string): void;
+}
+
+/** What the rules of a definition say of its object. */
+function judge({ strategy }: ResourceKind, { next, current, errors, warn }: Judged): FieldError[] {
+  if (!strategy.judge) return [];
+  if (errors.some(({ reason }) => BLOCKING.has(reason))) {
+    const detail =
+      "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+    return [invalid("<nil>", null, detail)];
+  }
+  const found = strategy.judge(next, current);
+  for (const warning of found.warnings) warn(warning);
+  return found.errors;
 }
 
 /**
@@ -54,7 +85,7 @@ export function checkCreated(kind: ResourceKind, object: KubeObject): void {
  * it changes, because the rest was valid when it was stored, perhaps by milder rules.
  */
 export function checkUpdated(
-  { kind, subresource }: { kind: ResourceKind; subresource?: Subresource | undefined },
+  { kind, subresource, context }: UpdateTarget,
   next: KubeObject,
   current: KubeObject,
 ): void {
@@ -63,7 +94,14 @@ export function checkUpdated(
     ? (subresource.validateUpdate?.(next, current) ?? [])
     : [...(strategy.validate?.(next) ?? []), ...(strategy.validateUpdate?.(next, current) ?? [])];
   const metadata = validateObjectMetaUpdate(next.metadata, current.metadata);
-  refuse(kind, next, [...metadata, ...checkMetadata(kind, next), ...errors]);
+  const all = [...metadata, ...checkMetadata(kind, next), ...errors];
+  refuse(kind, next, [...all, ...judge(kind, { next, current, errors: all, warn: context.warn })]);
+}
+
+interface UpdateTarget {
+  readonly kind: ResourceKind;
+  readonly subresource?: Subresource | undefined;
+  readonly context: { warn(message: string): void };
 }
 
 function checkMetadata({ group, namespaced, strategy, schema }: ResourceKind, { metadata }: KubeObject): FieldError[] {
