@@ -152,10 +152,10 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   cpuManagerPolicy: value(text, "none", "works"),
   cpuManagerPolicyOptions: optional(mapOf(text), "works"),
   cpuManagerReconcilePeriod: value(duration, 10_000, "works"),
-  memoryManagerPolicy: value(text, "None", "later"),
+  memoryManagerPolicy: value(text, "None", "works"),
   reservedMemory: optional(
-    listOf(objectOf({ numaNode: pointer(int32, 0, "later"), limits: optional(mapOf(quantityText), "later") })),
-    "later",
+    listOf(objectOf({ numaNode: pointer(int32, 0, "works"), limits: optional(mapOf(quantityText), "works") })),
+    "works",
   ),
   topologyManagerPolicy: value(text, "none", "works"),
   topologyManagerPolicyOptions: optional(mapOf(text), "works", "1.26"),

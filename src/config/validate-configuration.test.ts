@@ -144,6 +144,16 @@ it.each([
     'the limit type "cpu" for NUMA node 1 is invalid, only memory and hugepages-* limits are supported',
   ],
   [
+    "reservedMemory: [{numaNode: 1, limits: {memory: 0}}]",
+    "reservedMemory[0].limits[memory]",
+    'reserved memory may not be zero for NUMA node 1 and resource "memory"',
+  ],
+  [
+    "reservedMemory: [{numaNode: 1, limits: {memory: 1Gi}}, {numaNode: 1, limits: {memory: 2Gi}}]",
+    "reservedMemory[1].limits[memory]",
+    'the reserved memory has a duplicate value for NUMA node 1 and resource "memory"',
+  ],
+  [
     "systemReserved: {gpu: '1'}",
     "systemReserved[gpu]",
     'cannot reserve "gpu" resource, use cpu, memory, ephemeral-storage or pid',

@@ -140,6 +140,11 @@ function validateMemory(configuration: KubeletConfiguration, gates: FeatureGates
       `memoryReservationPolicy "${policy}" requires MemoryQoS feature gate to be enabled`,
     );
   }
+  validateReservedMemory(configuration, report);
+}
+
+function validateReservedMemory(configuration: KubeletConfiguration, report: Report): void {
+  const seen = new Set<string>();
   for (const [index, { numaNode, limits }] of (configuration.reservedMemory ?? []).entries()) {
     for (const [type, quantity] of Object.entries(limits ?? {})) {
       const path = `reservedMemory[${index}].limits[${type}]`;
@@ -150,6 +155,12 @@ function validateMemory(configuration: KubeletConfiguration, gates: FeatureGates
           `the limit type "${type}" for NUMA node ${numaNode} is invalid, only memory and hugepages-* limits are supported`,
         );
       else if (parseQuantity(quantity) === undefined) report(path, unparsable(path, quantity));
+      else if (parseQuantity(quantity)?.nanos === 0n) {
+        report(path, `reserved memory may not be zero for NUMA node ${numaNode} and resource "${type}"`);
+      }
+      const place = `NUMA node ${numaNode} and resource "${type}"`;
+      if (seen.has(place)) report(path, `the reserved memory has a duplicate value for ${place}`);
+      seen.add(place);
     }
   }
 }

@@ -6,6 +6,8 @@ export interface PodResourcesSource {
   get(namespace: string, name: string): PodUse | undefined;
   /** The CPUs that containers may have for themselves. */
   allocatableCpus(): readonly number[];
+  /** The memory that containers may have for themselves, by NUMA node. */
+  allocatableMemory(): readonly MemoryUse[];
   /** All devices that may be given to containers, whether some container has them or not. */
   allocatableDevices(): readonly DeviceUse[];
 }
@@ -23,6 +25,8 @@ export interface ContainerResourceUse {
   readonly isSidecar: boolean;
   /** The CPUs that it has for itself. */
   readonly cpus: readonly number[];
+  /** The memory that it has for itself. */
+  readonly memory: readonly MemoryUse[];
   readonly devices: readonly DeviceUse[];
 }
 
@@ -32,6 +36,14 @@ export interface DeviceUse {
   readonly id: string;
   /** Undefined where the device is close to none. */
   readonly numaNode: number | undefined;
+}
+
+/** Memory of one kind, `memory` or a size of huge pages, on these NUMA nodes together. */
+export interface MemoryUse {
+  readonly resource: string;
+  /** In bytes. */
+  readonly size: number;
+  readonly numaNodes: readonly number[];
 }
 
 /** The methods of the service, as its metrics tell them apart. */

@@ -5,6 +5,7 @@ import { PodResourcesListerDefinition as V1Alpha1 } from "./gen/pod-resources-v1
 import type {
   ContainerResourceUse,
   DeviceUse,
+  MemoryUse,
   PodResourcesMethod,
   PodResourcesSource,
   PodResourcesVersion,
@@ -41,7 +42,8 @@ export function servePodResources({ source, mayCall, onCall, onError }: PodResou
     getAllocatableResources() {
       begin("get_allocatable", "v1");
       const devices = source.allocatableDevices().map(writeDevice);
-      return { devices, cpuIds: source.allocatableCpus().map(BigInt), memory: [] };
+      const memory = source.allocatableMemory().map(writeMemory);
+      return { devices, cpuIds: source.allocatableCpus().map(BigInt), memory };
     },
   });
   const v1alpha1 = implement(V1Alpha1, {
@@ -57,8 +59,22 @@ function writePod({ name, namespace, containers }: PodUse) {
   return { name, namespace, containers: containers.map(writeContainer), cpuIds: [], memory: [] };
 }
 
-function writeContainer({ name, devices, cpus }: ContainerResourceUse) {
-  return { name, devices: devices.map(writeDevice), cpuIds: cpus.map(BigInt), memory: [], dynamicResources: [] };
+function writeContainer({ name, devices, cpus, memory }: ContainerResourceUse) {
+  return {
+    name,
+    devices: devices.map(writeDevice),
+    cpuIds: cpus.map(BigInt),
+    memory: memory.map(writeMemory),
+    dynamicResources: [],
+  };
+}
+
+function writeMemory({ resource, size, numaNodes }: MemoryUse) {
+  return {
+    memoryType: resource,
+    size: BigInt(size),
+    topology: { nodes: numaNodes.map((node) => ({ ID: BigInt(node) })) },
+  };
 }
 
 function writeDevice({ resource, id, numaNode }: DeviceUse) {

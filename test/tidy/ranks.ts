@@ -52,6 +52,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/resources/cgroups", rank: 3.1 },
   { path: "src/node/resources/cpus", rank: 3.1 },
   { path: "src/node/resources/devices", rank: 3.1 },
+  { path: "src/node/resources/memory", rank: 3.1 },
   { path: "src/node/resources/records", rank: 3.1 },
   { path: "src/node/resources/allocation", rank: 3.2 },
   { path: "src/node/resources/pod-resources", rank: 3.2 },

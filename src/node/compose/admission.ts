@@ -11,7 +11,7 @@ import type { AdmitHandler } from "../pods/admission/pod-rejection.ts";
 import { createPressureHandler } from "../pods/admission/pressure.ts";
 import { createRejectionCounter } from "../pods/admission/rejection-metrics.ts";
 import { createPreemption } from "../pods/preemption/preemption.ts";
-import { findExclusiveCpuResize } from "../pods/resize/exclusive-cpu-resize.ts";
+import { createOwnedResizeRule } from "../pods/resize/owned-resources-resize.ts";
 import { createPodResizes } from "../pods/resize/pod-resizes.ts";
 import { createResizeRetry } from "../pods/resize/retry-resizes.ts";
 import { listLivePods } from "../pods/workers/live-pods.ts";
@@ -20,6 +20,7 @@ import { joinProviders } from "../resources/allocation/join-providers.ts";
 import { createPodAllocation, type PodAllocation } from "../resources/allocation/pod-allocation.ts";
 import type { NodeCpus } from "../resources/cpus/node-cpus.ts";
 import { withAssignedDevices } from "../resources/devices/devices-of-node.ts";
+import type { NodeMemory } from "../resources/memory/node-memory.ts";
 import type { TopologyPolicy } from "../resources/topology/topology-policy.ts";
 import { findRefusedVolume } from "../storage/volumes/network/refused-volumes.ts";
 import type { ClusterParts } from "./cluster.ts";
@@ -46,6 +47,7 @@ interface AdmissionNeighbours {
   readonly cluster: ClusterParts | undefined;
   readonly sources: SourceParts;
   readonly cpus: NodeCpus | undefined;
+  readonly memory: NodeMemory | undefined;
   readonly devices: DeviceParts;
   readonly readings: ReadingParts;
   readonly runtime: RuntimeParts;
@@ -87,7 +89,7 @@ export async function composeAdmission(
     records,
     conditions,
     admit,
-    findInfeasible: neighbours.cpus && findExclusiveCpuResize,
+    findInfeasible: createOwnedResizeRule(neighbours),
     node,
     sync: (pod) => workers.update({ type: "update", subject: { kind: "pod", pod } }),
   });
@@ -111,11 +113,11 @@ export async function composeAdmission(
 
 function composeAllocation(
   { inbox }: Foundation,
-  { sources, cpus, devices, readings, workers }: AdmissionNeighbours,
+  { sources, cpus, memory, devices, readings, workers }: AdmissionNeighbours,
   topology: TopologyPolicy,
 ): PodAllocation {
   return createPodAllocation({
-    ...joinProviders({ devices, cpus, topology }),
+    ...joinProviders({ devices, cpus, memory, topology }),
     isRunning: readings.running.isListed,
     activePods: () => (sources.desired.allReady() ? listLivePods(workers.states()).map(podUid) : undefined),
     onDecidable: inbox.offerDecidable,

@@ -15,6 +15,7 @@ import { composeEviction } from "./eviction.ts";
 import { composeFoundation } from "./foundation.ts";
 import { composeImageCollection } from "./image-collection.ts";
 import { composeLoop } from "./loop.ts";
+import { composeMemory } from "./memory.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { composePlugins } from "./plugins.ts";
 import { composePodData } from "./pod-data.ts";
@@ -64,13 +65,15 @@ interface NodeAgentMemory {
 export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentConfig): Promise<NodeAgent> {
   const foundation = await composeFoundation(ports, config);
   const cpus = await composeCpus(foundation);
+  const memory = await composeMemory(foundation);
   const devices = await composeDevices(foundation);
+  const given = { cpus, memory, devices };
   const cluster = composeCluster(foundation, devices);
   const data = composePodData(foundation, cluster);
   const sources = composeSources(foundation, { cluster, data });
   const probes = composeProbes(foundation);
   const readings = composeReadings(foundation);
-  const runtime = await composeRuntime(foundation, { cluster, data, cpus, devices, readings, probes });
+  const runtime = await composeRuntime(foundation, { cluster, data, ...given, readings, probes });
   const reporting = composeReporting(foundation, { cluster, sources, devices, readings, runtime });
   const workers = composeWorkers(foundation, { sources, devices, readings, runtime, probes, reporting });
 
@@ -79,7 +82,6 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const eviction = composeEviction(foundation, { readings, runtime, workers, stats, images, reporting });
   const shutdown = composeShutdown(foundation, { workers, reporting });
 
-  const given = { cpus, devices };
   const admission = await composeAdmission(foundation, { cluster, sources, ...given, readings, runtime, workers });
   const loopNeighbours = { cluster, sources, readings, runtime, probes, reporting, workers, admission };
   const loop = composeLoop(foundation, loopNeighbours);

@@ -1,6 +1,7 @@
 import { createBackOff } from "../../base/back-off.ts";
 import type { Part } from "../../base/run-parts.ts";
 import { createSizing, type NodeCpus } from "../resources/cpus/node-cpus.ts";
+import type { NodeMemory } from "../resources/memory/node-memory.ts";
 import { createUserNamespaces } from "../runtime/identity/user-namespaces.ts";
 import { crashLoopBackOffRange } from "../runtime/pod-runtime/crash-loop-back-off.ts";
 import { createPodConfigs } from "../runtime/pod-runtime/create-pod-configs.ts";
@@ -37,6 +38,7 @@ interface RuntimeNeighbours {
   readonly cluster: ClusterParts | undefined;
   readonly data: PodData;
   readonly cpus: NodeCpus | undefined;
+  readonly memory: NodeMemory | undefined;
   readonly devices: DeviceParts;
   readonly readings: ReadingParts;
   readonly probes: ProbeParts;
@@ -45,7 +47,7 @@ interface RuntimeNeighbours {
 /** Rejects where the configuration names what is not there: a root of cgroups, plugins for credentials. */
 export async function composeRuntime(
   foundation: Foundation,
-  { cluster, data, cpus, devices, readings, probes }: RuntimeNeighbours,
+  { cluster, data, cpus, memory, devices, readings, probes }: RuntimeNeighbours,
 ): Promise<RuntimeParts> {
   const { ports, config, facts, timeline } = foundation;
   const { host, cri, metrics } = ports;
@@ -79,6 +81,7 @@ export async function composeRuntime(
       cgroupParentOf: cgroups.pods?.parentOf,
       devices: devices.containers,
       cpus,
+      memory,
     }),
     ...handlers,
     runtimeHandlerOf: refs?.runtimeClasses.handlerOf,

@@ -9,7 +9,6 @@ interface UnservedSeries {
 const OF_API_SERVERS =
   "of libraries of API servers that happen to be linked into a kubelet: nothing there happens in one";
 const OF_THE_LIBRARY = "about the library that counts, and not about what it counts";
-const NO_TOPOLOGY = "memory is not managed: containers share what there is";
 const NO_RESIZE = "pods are not resized in place";
 const NO_DRA = "there is no dynamic resource allocation";
 const NO_PODS_API = "there is no API that watches pods at the node";
@@ -48,7 +47,6 @@ export const UNSERVED: readonly UnservedSeries[] = [
     names: ["leader_election_*", "running_managed_controllers"],
     reason: "listed for all of Kubernetes' programs: a kubelet elects nobody and runs no controllers",
   },
-  { page: "/metrics", names: ["kubelet_memory_manager_*"], reason: NO_TOPOLOGY },
   {
     page: "/metrics",
     names: ["kubelet_container_log_filesystem_used_bytes"],

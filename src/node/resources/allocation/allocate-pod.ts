@@ -18,6 +18,8 @@ interface AllocationPlace {
   readonly predecessors: readonly string[];
   /** The NUMA nodes on which the container is to be aligned; undefined: anywhere. */
   readonly numaNodes: ReadonlySet<number> | undefined;
+  /** No better nodes could be chosen on this machine, even if nothing else ran on it. */
+  readonly isPreferred: boolean;
 }
 
 type AllocationHints = ReadonlyArray<readonly NumaHint[] | undefined>;
@@ -81,7 +83,7 @@ async function allocateContainers(
     const place = ofPod ?? align(topology, hints);
     if (place === "refused") return NO_LOCALITY;
     for (const provider of providers) {
-      const error = await provider.allocate(user, { predecessors, numaNodes: place.numaNodes }, signal);
+      const error = await provider.allocate(user, { predecessors, ...place }, signal);
       if (error !== undefined) return typeof error === "string" ? unexpected(error) : error;
     }
     if (ofPod === undefined) countAligned(topology);
@@ -101,10 +103,13 @@ const NO_LOCALITY: AllocationRefusal = {
 function align(
   { merge, scope, metrics }: TopologyPolicy,
   readHints: (merge: MergePolicy) => ReadonlyArray<readonly NumaHint[] | undefined>,
-): { readonly numaNodes: ReadonlySet<number> | undefined } | "refused" {
-  if (merge === undefined) return { numaNodes: undefined };
+): Pick<AllocationPlace, "numaNodes" | "isPreferred"> | "refused" {
+  if (merge === undefined) return { numaNodes: undefined, isPreferred: false };
   const { hint, isAdmitted } = mergeHints(readHints(merge), merge);
-  if (isAdmitted) return { numaNodes: hint.nodes === undefined ? undefined : new Set(listNumaNodes(hint.nodes)) };
+  if (isAdmitted) {
+    const numaNodes = hint.nodes === undefined ? undefined : new Set(listNumaNodes(hint.nodes));
+    return { numaNodes, isPreferred: hint.isPreferred };
+  }
   if (merge.policy === "single-numa-node") metrics.countAlignment(scope, false);
   return "refused";
 }

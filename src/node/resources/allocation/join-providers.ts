@@ -1,6 +1,7 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import type { NodeCpus } from "../cpus/node-cpus.ts";
 import type { NodeDevices } from "../devices/node-devices.ts";
+import type { NodeMemory } from "../memory/node-memory.ts";
 import type { TopologyPolicy } from "../topology/topology-policy.ts";
 import { allocatePod, listAllocatedContainers } from "./allocate-pod.ts";
 import type { AllocationRefusal } from "./pod-allocation.ts";
@@ -17,16 +18,20 @@ interface JoinedDeps {
   readonly devices: Pick<NodeDevices, "containers" | "assignments">;
   /** Undefined: containers share all CPUs. */
   readonly cpus: NodeCpus | undefined;
+  /** Undefined: containers share all memory. */
+  readonly memory: NodeMemory | undefined;
   readonly topology: TopologyPolicy;
 }
 
-/** Devices come before CPUs, as upstream's providers of hints do. */
-export function joinProviders({ devices, cpus, topology }: JoinedDeps): JoinedProviders {
-  const providers = [devices.containers, ...(cpus === undefined ? [] : [cpus.containers])];
-  const accounts = [devices.assignments, ...(cpus === undefined ? [] : [cpus])];
+/** Devices come before CPUs, and those before memory, as upstream's providers of hints do. */
+export function joinProviders({ devices, cpus, memory, topology }: JoinedDeps): JoinedProviders {
+  const given = [cpus, memory].filter((each) => each !== undefined);
+  const providers = [devices.containers, ...given.map(({ containers }) => containers)];
+  const accounts = [devices.assignments, ...given];
   return {
     concerns: (pod) =>
-      listAllocatedContainers(pod).some(devices.containers.concerns) || cpus?.containers.concerns(pod) === true,
+      listAllocatedContainers(pod).some(devices.containers.concerns) ||
+      given.some(({ containers }) => containers.concerns(pod)),
     allocate: async (pod, signal) => await allocatePod({ providers, topology }, pod, signal),
     release(podUid) {
       for (const account of accounts) account.release(podUid);

@@ -9,6 +9,8 @@ type GoValue =
   /** A string, or a number in decimals. */
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "list"; readonly items: readonly GoValue[] }
+  /** A pointer within a list or a map. */
+  | { readonly kind: "pointer"; readonly to: GoValue }
   /** The entries stand in Go's order of their keys. */
   | { readonly kind: "map"; readonly entries: ReadonlyArray<readonly [key: string, value: GoValue]> }
   | { readonly kind: "struct"; readonly fields: readonly GoField[] };
@@ -42,6 +44,8 @@ function dump(value: GoValue): string {
       return value.text;
     case "list":
       return `[${value.items.map(dump).join(" ")}]`;
+    case "pointer":
+      return `<*>${dump(value.to)}`;
     case "map":
       return `map[${value.entries.map(([key, item]) => `${key}:${dump(item)}`).join(" ")}]`;
     case "struct":
@@ -64,6 +68,17 @@ export function goMap<T>(entries: Readonly<Record<string, T>> | undefined, conve
   if (entries === undefined) return { kind: "nil" };
   const sorted = Object.entries(entries).sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   return { kind: "map", entries: sorted.map(([key, item]) => [key, convert(item)] as const) };
+}
+
+/** A map with keys that are numbers, which Go sorts as such. */
+export function goNumberMap<T>(entries: ReadonlyMap<number, T>, convert: (item: T) => GoValue): GoValue {
+  const sorted = [...entries].sort(([a], [b]) => a - b);
+  return { kind: "map", entries: sorted.map(([key, item]) => [String(key), convert(item)] as const) };
+}
+
+/** A pointer that stands in a list or a map. */
+export function goPointer(to: GoValue): GoValue {
+  return { kind: "pointer", to };
 }
 
 /** A struct with its fields in Go's order. */

@@ -28,6 +28,13 @@ const CPUS = {
   allocatable: [1, 2, 3],
 };
 
+const GIB = 1024 ** 3;
+const MEMORY = {
+  blocksOf: (_uid: string, name: string) =>
+    name === "main" ? [{ numaNodes: [0, 1], resource: "memory", size: GIB }] : [],
+  allocatable: [{ numaNodes: [1], resource: "hugepages-2Mi", size: 2 * GIB }],
+};
+
 /** A node with four devices, of which a sidecar has one and a main container two. */
 async function startServer() {
   const { clock, files } = createFakeHost();
@@ -71,7 +78,7 @@ async function startServer() {
       files,
       log: silentLog,
       metrics,
-      source: createPodUses({ activePods: () => [POD], inventory, assignments, cpus: CPUS }),
+      source: createPodUses({ activePods: () => [POD], inventory, assignments, cpus: CPUS, memory: MEMORY }),
       async serve({ services }) {
         served = services;
         return { close: async () => undefined };
@@ -103,12 +110,17 @@ const container = (name: string, ...devices: object[]) => ({
   memory: [],
   dynamicResources: [],
 });
+const memory = (memoryType: string, gibibytes: number, ...nodes: number[]) => ({
+  memoryType,
+  size: BigInt(gibibytes * GIB),
+  topology: { nodes: nodes.map((node) => ({ ID: BigInt(node) })) },
+});
 const WEB = {
   name: "web",
   namespace: "default",
   containers: [
     container("sidecar", device("b")),
-    { ...container("main", device("a", 1)), cpuIds: [2n, 3n] },
+    { ...container("main", device("a", 1)), cpuIds: [2n, 3n], memory: [memory("memory", 1, 0, 1)] },
     container("plain"),
   ],
   cpuIds: [],
@@ -116,7 +128,7 @@ const WEB = {
 };
 
 describe("the podresources API", () => {
-  it("lists the devices and CPUs of pods", async () => {
+  it("lists the devices, CPUs and memory of pods", async () => {
     const { v1, stop } = await startServer();
     expect(await v1.list({})).toEqual({ podResources: [WEB] });
     await stop();
@@ -134,9 +146,10 @@ describe("the podresources API", () => {
     await stop();
   });
 
-  it("lists the healthy devices and the CPUs that are not reserved, whoever has them", async () => {
+  it("lists the healthy devices, the CPUs and the memory that are not reserved, whoever has them", async () => {
     const { v1, stop } = await startServer();
-    const { devices, cpuIds } = await v1.getAllocatableResources({});
+    const { devices, cpuIds, memory: pages } = await v1.getAllocatableResources({});
+    expect(pages).toEqual([memory("hugepages-2Mi", 2, 1)]);
     expect(cpuIds).toEqual([1n, 2n, 3n]);
     expect(devices).toEqual([device("a", 0), device("a", 1), device("b")]);
     await stop();

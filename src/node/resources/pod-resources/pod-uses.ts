@@ -4,6 +4,7 @@ import type { ContainerResourceUse, DeviceUse, PodResourcesSource, PodUse } from
 import type { NodeCpus } from "../cpus/node-cpus.ts";
 import { type DeviceAssignments, NO_NUMA_NODE } from "../devices/device-assignments.ts";
 import type { DeviceInventory } from "../devices/device-inventory.ts";
+import type { NodeMemory } from "../memory/node-memory.ts";
 
 interface PodUsesDeps {
   /** The pods that have not ended. */
@@ -12,14 +13,17 @@ interface PodUsesDeps {
   readonly assignments: Pick<DeviceAssignments, "ofContainer">;
   /** Undefined: containers share all CPUs. */
   readonly cpus: Pick<NodeCpus, "exclusiveOf" | "allocatable"> | undefined;
+  /** Undefined: containers share all memory. */
+  readonly memory: Pick<NodeMemory, "blocksOf" | "allocatable"> | undefined;
 }
 
 /** Tells what pods have of this node, as upstream's podresources does. */
-export function createPodUses({ activePods, inventory, assignments, cpus }: PodUsesDeps): PodResourcesSource {
+export function createPodUses({ activePods, inventory, assignments, cpus, memory }: PodUsesDeps): PodResourcesSource {
   const useOfContainer = (podUid: string, container: Container, isSidecar: boolean): ContainerResourceUse => ({
     name: container.name,
     isSidecar,
     cpus: cpus?.exclusiveOf(podUid, container.name) ?? [],
+    memory: memory?.blocksOf(podUid, container.name) ?? [],
     devices: [...assignments.ofContainer(podUid, container.name)].flatMap(([resource, { idsByNumaNode }]) =>
       [...idsByNumaNode].flatMap(([node, ids]) =>
         ids.map((id) => ({ resource, id, numaNode: node === NO_NUMA_NODE ? undefined : node })),
@@ -49,6 +53,7 @@ export function createPodUses({ activePods, inventory, assignments, cpus }: PodU
       return found && useOfPod(found);
     },
     allocatableCpus: () => cpus?.allocatable ?? [],
+    allocatableMemory: () => memory?.allocatable ?? [],
     allocatableDevices: () => inventory.names().flatMap((resource) => listHealthy(inventory, resource)),
   };
 }

@@ -30,6 +30,8 @@ export interface ContainerConfigInput extends ContainerSecurityInput {
   annotations?: Readonly<Record<string, string>>;
   /** The kernel's list of the CPUs on which the container runs. Default: any. */
   cpuList?: string | undefined;
+  /** The NUMA nodes from which the container's memory comes, as in `0,2`. Default: any. */
+  numaNodeList?: string | undefined;
 }
 
 /** The error is the message of a CreateContainerConfigError. */
@@ -66,7 +68,11 @@ export function buildContainerConfig(input: ContainerConfigInput): ContainerConf
     tty: container.tty === true,
     stopSignal: (signal === undefined ? undefined : criStopSignal(signal)) ?? Signal.SIGNAL_RUNTIME_DEFAULT,
     linux: LinuxContainerConfig.fromPartial({
-      resources: { ...computeContainerResources(pod, container, input.node), cpusetCpus: input.cpuList ?? "" },
+      resources: {
+        ...computeContainerResources(pod, container, input.node),
+        cpusetCpus: input.cpuList ?? "",
+        cpusetMems: input.numaNodeList ?? "",
+      },
       securityContext: buildContainerSecurityContext(input),
     }),
   });

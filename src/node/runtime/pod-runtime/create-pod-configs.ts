@@ -4,6 +4,7 @@ import type { ContainerConfig, PodSandboxConfig } from "../../../cri/gen/cri-v1.
 import type { NodeCpus } from "../../resources/cpus/node-cpus.ts";
 import type { ContainerDevices } from "../../resources/devices/container-devices.ts";
 import { type DeviceOptions, NO_DEVICE_OPTIONS } from "../../resources/devices/device-options.ts";
+import type { NodeMemory } from "../../resources/memory/node-memory.ts";
 import { buildContainerConfig, type ContainerMount, findContainerConfigError } from "../config/container-config.ts";
 import { buildEnvironment, type EnvironmentVariable } from "../config/environment.ts";
 import { type EnvironmentRefs, resolveEnvironmentRefs } from "../config/environment-refs.ts";
@@ -64,6 +65,8 @@ export interface PodConfigsDeps {
   devices?: Pick<ContainerDevices, "prepare"> | undefined;
   /** The CPUs that containers were given. Default: all run on all of them. */
   cpus?: Pick<NodeCpus, "cpuListOf" | "sizingOf"> | undefined;
+  /** The memory that containers were given. Default: all share all of it. */
+  memory?: Pick<NodeMemory, "nodeListOf"> | undefined;
 }
 
 export function createPodConfigs(facts: NodeFacts, deps: PodConfigsDeps): PodConfigs {
@@ -107,6 +110,7 @@ export function createPodConfigs(facts: NodeFacts, deps: PodConfigsDeps): PodCon
         annotations: options.annotations,
         cdiDevices: options.cdiDevices,
         cpuList: deps.cpus?.cpuListOf(podUid(pod), container.name),
+        numaNodeList: deps.memory?.nodeListOf(podUid(pod), container.name),
       });
       return result.ok ? { config: result.config, warnings: environment.warnings } : configError(result.error);
     },

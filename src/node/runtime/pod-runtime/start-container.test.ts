@@ -306,6 +306,12 @@ describe("a container with volumes", () => {
     expect(resources).toMatchObject({ cpusetCpus: "2,8", cpuQuota: 0n, cpuShares: 2048n });
   });
 
+  it("has its memory from the NUMA nodes that it was given", async () => {
+    const rig = createRuntimeRig({ memory: { nodeListOf: () => "0,2" } });
+    await rig.sync(makePod());
+    expect(rig.cri.containers()[0]?.config.linux?.resources?.cpusetMems).toBe("0,2");
+  });
+
   it("does not start without the devices that it was given", async () => {
     const rig = createRuntimeRig({ devices: { prepare: async () => ({ ok: false, error: "the plugin is gone" }) } });
     const { failures } = await rig.sync(makePod());

@@ -68,7 +68,17 @@ const no = () => false;
 
 /** The executor of plans over a fake machine and a fake runtime. */
 export function createRuntimeRig(options: RuntimeRigOptions = {}) {
-  const { facts, refs = NO_REFS, userNamespaces, cgroupParentOf, devices, cpus, runtimeHandlerOf, ...more } = options;
+  const {
+    facts,
+    refs = NO_REFS,
+    userNamespaces,
+    cgroupParentOf,
+    devices,
+    cpus,
+    memory,
+    runtimeHandlerOf,
+    ...more
+  } = options;
   const { runtimeVersion = () => ({ name: "", version: "" }), ...abilities } = more;
   const { supportsUserNamespaces = no, supportsRecursiveReadOnly = no, ...others } = abilities;
   const { supportsSupplementalGroupsPolicy = no, ...criOptions } = others;
@@ -86,7 +96,10 @@ export function createRuntimeRig(options: RuntimeRigOptions = {}) {
     host,
     timeline,
     metrics,
-    configs: createPodConfigs({ ...TEST_NODE, ...facts }, { refs, userNamespaces, cgroupParentOf, devices, cpus }),
+    configs: createPodConfigs(
+      { ...TEST_NODE, ...facts },
+      { refs, userNamespaces, cgroupParentOf, devices, cpus, memory },
+    ),
     backOff: createBackOff({ initialMs: 10_000, maxMs: 300_000 }),
     ensureImage: createImageEnsurer({ ...openImages({ clock, metrics }), images: cri.images, timeline }, ONE_PULL)
       .ensureImage,
