@@ -182,10 +182,10 @@ describe("errors and warnings", () => {
 
   it("names fields without effect where they differ from the default, and only those", () => {
     const { warnings } = compose(
-      "maxPods: 110\nregistryPullQPS: 3\nhairpinMode: none\nmemorySwap: {swapBehavior: LimitedSwap}\nfailSwapOn: false\nstaticPodPath: /x",
+      "maxPods: 110\nregistryPullQPS: 3\nhairpinMode: none\nmemorySwap: {swapBehavior: LimitedSwap}\nmemoryThrottlingFactor: 0.5\nfailSwapOn: false\nstaticPodPath: /x",
     );
     expect(warnings).toEqual([
-      "Field memorySwap.swapBehavior is accepted but has no effect in this version yet",
+      "Field memoryThrottlingFactor is accepted but has no effect in this version yet",
       "Field hairpinMode is accepted but has no effect",
     ]);
   });

@@ -167,8 +167,8 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   systemReservedCgroup: value(text, "", "works"),
   kubeReservedCgroup: value(text, "", "works"),
   enforceNodeAllocatable: optional(listOf(text), "works"),
-  failSwapOn: pointer(bool, true, "later"),
-  memorySwap: nested({ swapBehavior: value(text, "", "later") }, "later"),
+  failSwapOn: pointer(bool, true, "works"),
+  memorySwap: nested({ swapBehavior: value(text, "", "works") }, "works"),
   memoryThrottlingFactor: pointer(float64, 0.9, "later"),
   memoryReservationPolicy: value(text, "None", "later", "1.36"),
 

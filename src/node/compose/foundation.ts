@@ -3,6 +3,7 @@ import { createTimeline, type Timeline } from "../../base/timeline.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import { createLoopInbox, type LoopInbox } from "../pods/loop/loop-inbox.ts";
 import { createPodStatuses, type PodStatuses } from "../pods/status/pod-statuses.ts";
+import { requireNoSwap } from "../resources/capacity/machine-swap.ts";
 import { createHangGuards, type HangGuards } from "../resources/file-access/hang-guards.ts";
 import type { NodeFacts } from "../runtime/config/node-facts.ts";
 import { readNodeFacts } from "../runtime/config/read-node-facts.ts";
@@ -26,9 +27,10 @@ export interface Foundation {
   readonly pressure: PressureNotice;
 }
 
-/** Rejects when the machine cannot be read. */
+/** Rejects when the machine cannot be read, or has swap enabled where it must not. */
 export async function composeFoundation(ports: NodeAgentPorts, config: NodeAgentConfig): Promise<Foundation> {
-  const { clock, machine } = ports.host;
+  const { clock, machine, files } = ports.host;
+  if (config.kubelet.failSwapOn === true) await requireNoSwap(files);
   return {
     ports,
     config,

@@ -27,6 +27,7 @@ import { composeRuntime, type RuntimeParts } from "./runtime.ts";
 import { composeShutdown } from "./shutdown.ts";
 import { composeSources } from "./sources.ts";
 import { composeStats } from "./stats.ts";
+import { composeSwapWarning } from "./swap-warning.ts";
 import { composeView } from "./view.ts";
 import { composeWorkers } from "./workers.ts";
 
@@ -100,6 +101,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     ...images.parts,
     ...eviction,
     ...shutdown,
+    composeSwapWarning(foundation, reporting),
     stats.part,
     { name: "sync loop", run: loop.run },
   ];

@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { release } from "node:os";
+import { canForbidSwap } from "../../forbids-swap.ts";
 import { type HeldPlace, named, openPlace, withPlace } from "./held-place.ts";
 import { type MountCalls, mountError } from "./mount-calls.ts";
 import { readMountId } from "./mount-id.ts";
@@ -13,10 +14,13 @@ interface EmptyFileSystem {
   readonly options: readonly string[];
 }
 
-/** See `Mounts.mountMemory`; kubelet also makes it readable for all. `sizeBytes` undefined means half of the memory. */
+/**
+ * See `Mounts.mountMemory`; kubelet also makes it readable for all. `sizeBytes` undefined means half of the memory. Where the kernel can, it
+ * keeps secrets of a pod from ever reaching a disk.
+ */
 export function memoryFileSystem(sizeBytes: bigint | undefined): EmptyFileSystem {
   const size = sizeBytes === undefined ? [] : [`size=${sizeBytes}`];
-  return { type: "tmpfs", options: [...size, ...(canForbidSwap() ? ["noswap"] : []), "mode=1777"] };
+  return { type: "tmpfs", options: [...size, ...(canForbidSwap(release()) ? ["noswap"] : []), "mode=1777"] };
 }
 
 /** See `Mounts.mountHugepages`. */
@@ -56,10 +60,4 @@ async function openDirectory(place: HeldPlace, operation: string) {
 /** The type is read from the table, because the file system itself could take forever to answer. */
 async function readTypeOf(mountId: string): Promise<string | undefined> {
   return (await readMountTable()).find(({ id }) => id === Number(mountId))?.type;
-}
-
-/** The kernel can do so from Linux 6.4 on (pkg/kubelet/util/swap). Secrets of a pod then never reach a disk. */
-function canForbidSwap(): boolean {
-  const [major = 0, minor = 0] = release().split(".").map(Number);
-  return major > 6 || (major === 6 && minor >= 4);
 }

@@ -32,10 +32,17 @@ export function computeSwap(
  * requested.
  */
 function swapLimitBytes(pod: Pod, container: Container, node: SizingFacts): bigint {
-  if (node.swap.behavior === "NoSwap" || isCriticalPod(pod) || computeQosClass(pod) !== "Burstable") return 0n;
   const request = quantityValue(container.resources?.requests?.["memory"] ?? "0");
-  const limit = quantityValue(container.resources?.limits?.["memory"] ?? "0");
-  // Equal values also mean that neither is set. A request beyond the machine's memory has no meaningful share.
-  if (request === limit || request > node.memoryCapacityBytes) return 0n;
+  // A request beyond the machine's memory has no meaningful share.
+  if (!mayUseSwap(pod, container, node) || request > node.memoryCapacityBytes) return 0n;
   return (request * node.swap.capacityBytes) / node.memoryCapacityBytes;
+}
+
+/** True for a container of a Burstable pod that is not critical, where the node allows swap in part. */
+export function mayUseSwap(pod: Pod, container: Container, { swap, cgroupVersion }: SizingFacts): boolean {
+  if (swap.behavior === "NoSwap" || !swap.controllerAvailable || cgroupVersion === 1) return false;
+  if (isCriticalPod(pod) || computeQosClass(pod) !== "Burstable") return false;
+  const { requests, limits } = container.resources ?? {};
+  // Equal values also mean that neither is set.
+  return quantityValue(requests?.["memory"] ?? "0") !== quantityValue(limits?.["memory"] ?? "0");
 }

@@ -46,6 +46,12 @@ it("sees cgroup v2, huge pages and the node's resolver", async () => {
   });
 });
 
+it("sees the swap that containers may have", async () => {
+  const files = { "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes": "0" };
+  expect((await read({}, files)).swap).toMatchObject({ controllerAvailable: true, behavior: "NoSwap" });
+  expect((await read()).swap.controllerAvailable).toBe(false);
+});
+
 it.each([
   [{}, ["192.0.2.10"]],
   [{ "node-ip": "0.0.0.0" }, ["192.0.2.10"]],

@@ -3,6 +3,7 @@ import { silentLog } from "../../../base/log.ts";
 import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
 import type { Files, Host } from "../../../host/port.ts";
 import { computeNodeAddresses } from "../../cluster/node-status/node-addresses.ts";
+import { readHasSwapController } from "../../resources/capacity/machine-swap.ts";
 import { readNodeCapacity } from "../../resources/capacity/read-node-capacity.ts";
 import { parseResolvConf, type ResolvConf } from "../identity/resolv-conf.ts";
 import type { NodeFacts } from "./node-facts.ts";
@@ -31,10 +32,9 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
     cgroupVersion,
     singleProcessOomKill: kubelet.singleProcessOOMKill ?? cgroupVersion === 1,
     swap: {
-      // Swap of pods is a later version's; until then containers get what the runtime gives them.
-      controllerAvailable: false,
-      behavior: "NoSwap",
-      capacityBytes: 0n,
+      controllerAvailable: await readHasSwapController(host.files, cgroupVersion),
+      behavior: kubelet.memorySwap.swapBehavior === "LimitedSwap" ? "LimitedSwap" : "NoSwap",
+      capacityBytes: machine.swapBytes,
     },
     seLinuxEnabled: (await host.files.stat("/sys/fs/selinux/enforce")) !== undefined,
     appArmorEnabled: await readHasAppArmor(host.files),
