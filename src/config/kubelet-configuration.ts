@@ -146,7 +146,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   allowedUnsafeSysctls: optional(listOf(text), "works"),
   /** A field of 1.37 that is accepted early, so that a file written for that version loads. */
   defaultPodSysctls: optional(mapOf(text), "later", "1.37"),
-  protectKernelDefaults: value(bool, false, "later"),
+  protectKernelDefaults: value(bool, false, "works"),
 
   // Resources of the node.
   cpuManagerPolicy: value(text, "none", "works"),

@@ -38,6 +38,8 @@ export interface NodeAgentConfig {
   readonly refusesForeignManifests: boolean;
   /** Leave objects of other kinds than pods in the manifests to others. */
   readonly ignoresOtherKinds: boolean;
+  /** Leave the kernel's tunables as they are. */
+  readonly keepsKernelTunables: boolean;
   /** Docker configurations with the node's own credentials for registries; the first that can be read counts. */
   readonly registryConfigs: RegistryConfigPaths;
   /** Undefined means that there are no plugins for credentials. */
@@ -129,6 +131,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     nodeSocketPath: nodeSocket === "" ? undefined : absolute(nodeSocket),
     refusesForeignManifests: flags.get("nodelet-refuse-foreign-manifests") === true,
     ignoresOtherKinds: flags.get("nodelet-ignore-other-kinds") === true,
+    keepsKernelTunables: flags.get("nodelet-keep-kernel-tunables") === true,
     registryConfigs: computeRegistryConfigs(rootDirectory, sources),
     credentialProviders: readCredentialProviders(flags, absolute, errors),
     certDirectory: absolute(readText(flags, "cert-dir", "/var/lib/kubelet/pki")),

@@ -92,6 +92,13 @@ const ROWS: readonly Row[] = [
     "Take the pods of the manifests and leave objects of other kinds in them to nodelet up; errors without this flag",
   ],
   [
+    "nodelet-keep-kernel-tunables",
+    BOOL_FLAG,
+    false,
+    "works",
+    "Leave the kernel's tunables as they are, as nodelet up does; without this flag they are set as a node needs them",
+  ],
+  [
     "nodelet-refuse-foreign-manifests",
     BOOL_FLAG,
     false,

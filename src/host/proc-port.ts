@@ -12,6 +12,10 @@ export interface Proc {
   pressure(): Promise<CgroupPressure>;
   /** When the machine was started, milliseconds since the epoch; undefined where the kernel does not tell. */
   bootedAt(): Promise<number | undefined>;
+  /** A setting of the kernel, as in `vm/overcommit_memory`; undefined where it has none of that name that is a number. */
+  tunable(name: string): Promise<number | undefined>;
+  /** Rejects as the kernel does: without the right to, and where there is no such setting. */
+  setTunable(name: string, value: number): Promise<void>;
 }
 
 /** The counters begin when the interface is made. */

@@ -27,6 +27,8 @@ const FILES = {
   "sys/kernel/threads-max": "32768\n",
   loadavg: "0.36 0.49 0.53 2/313 3715089\n",
   stat: "cpu  1 2 3 4\nbtime 1767225600\nprocesses 5\n",
+  "sys/kernel/panic": "-1\n",
+  "sys/vm/overcommit_memory": "0\n",
   "pressure/cpu": "some avg10=1.50 avg60=0.60 avg300=0.30 total=150000\n",
 };
 
@@ -51,6 +53,7 @@ async function createFake(): Promise<Proc> {
   proc.taskCounts = { current: 313, max: 32_768 };
   proc.nodePressure = { cpu: CPU };
   proc.bootTime = Date.UTC(2026, 0, 1);
+  proc.tunables.set("kernel/panic", -1).set("vm/overcommit_memory", 0);
   return proc;
 }
 
@@ -69,6 +72,16 @@ describe.each([
     expect(await proc.tasks()).toEqual({ current: 313, max: 32_768 });
     expect(await proc.pressure()).toEqual({ cpu: CPU });
     expect(await proc.bootedAt()).toBe(Date.UTC(2026, 0, 1));
+  });
+
+  it("reads and sets the kernel's tunables", async () => {
+    const proc = await create();
+    expect(await proc.tunable("vm/overcommit_memory")).toBe(0);
+    expect(await proc.tunable("kernel/panic")).toBe(-1);
+    await proc.setTunable("vm/overcommit_memory", 1);
+    expect(await proc.tunable("vm/overcommit_memory")).toBe(1);
+    expect(await proc.tunable("kernel/absent")).toBeUndefined();
+    await expect(proc.setTunable("kernel/absent", 1)).rejects.toMatchObject({ code: "ENOENT" });
   });
 });
 

@@ -46,6 +46,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/resources/capacity", rank: 3 },
   { path: "src/node/resources/checkpoints", rank: 3 },
   { path: "src/node/resources/file-access", rank: 3 },
+  { path: "src/node/resources/kernel", rank: 3 },
   { path: "src/node/resources/local-sockets", rank: 3 },
   { path: "src/node/resources/sizes", rank: 3 },
   { path: "src/node/resources/topology", rank: 3 },

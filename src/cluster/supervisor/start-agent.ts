@@ -122,6 +122,8 @@ function agentCommand(layout: StateLayout, { kubeletRoot }: PodPlaces, options: 
     `--nodelet-socket=${layout.agentSocket}`,
     // The control plane applies them.
     "--nodelet-ignore-other-kinds",
+    // This may be any machine of the user, whose kernel is not the cluster's.
+    "--nodelet-keep-kernel-tunables",
     ...options.kubeletArguments,
   ];
 }

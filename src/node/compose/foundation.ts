@@ -5,6 +5,7 @@ import { createLoopInbox, type LoopInbox } from "../pods/loop/loop-inbox.ts";
 import { createPodStatuses, type PodStatuses } from "../pods/status/pod-statuses.ts";
 import { requireNoSwap } from "../resources/capacity/machine-swap.ts";
 import { createHangGuards, type HangGuards } from "../resources/file-access/hang-guards.ts";
+import { ensureKernelTunables } from "../resources/kernel/kernel-tunables.ts";
 import type { NodeFacts } from "../runtime/config/node-facts.ts";
 import { readNodeFacts } from "../runtime/config/read-node-facts.ts";
 import { createPressureNotice, type PressureNotice } from "../upkeep/eviction/pressure-notice.ts";
@@ -27,10 +28,11 @@ export interface Foundation {
   readonly pressure: PressureNotice;
 }
 
-/** Rejects when the machine cannot be read, or has swap enabled where it must not. */
+/** Rejects when the machine cannot be read, or is not as the configuration demands. */
 export async function composeFoundation(ports: NodeAgentPorts, config: NodeAgentConfig): Promise<Foundation> {
   const { clock, machine, files } = ports.host;
   if (config.kubelet.failSwapOn === true) await requireNoSwap(files);
+  await ensureKernelTunables({ proc: ports.host.proc, log: ports.log }, tunableTreatment(config));
   return {
     ports,
     config,
@@ -43,4 +45,9 @@ export async function composeFoundation(ports: NodeAgentPorts, config: NodeAgent
     shutdown: createShutdownNotice(),
     pressure: createPressureNotice(),
   };
+}
+
+function tunableTreatment({ kubelet, keepsKernelTunables }: NodeAgentConfig) {
+  if (kubelet.protectKernelDefaults) return "refuse";
+  return keepsKernelTunables ? "keep" : "set";
 }

@@ -1,6 +1,7 @@
 import type { InterfaceCounters, Proc } from "../../proc-port.ts";
 import { parseFlatKeyed, parseNumber, readKernelFile } from "../cgroups/kernel-files.ts";
 import { readPressure } from "../cgroups/parse-pressure.ts";
+import { writeKernelFile } from "../cgroups/write-kernel-file.ts";
 
 /** `proc` is where procfs is mounted. */
 export function createProcfs({ proc = "/proc" }: { proc?: string } = {}): Proc {
@@ -22,6 +23,8 @@ export function createProcfs({ proc = "/proc" }: { proc?: string } = {}): Proc {
       const seconds = parseFlatKeyed(readKernelFile(`${proc}/stat`)).get("btime");
       return seconds === undefined ? undefined : seconds * 1_000;
     },
+    tunable: async (name) => parseNumber(readKernelFile(`${proc}/sys/${name}`)),
+    setTunable: async (name, value) => writeKernelFile(`${proc}/sys/${name}`, String(value)),
   };
 }
 
