@@ -15,6 +15,7 @@ import { findSystemd } from "../processes/find-systemd.ts";
 import { readLogTail } from "../processes/log-file.ts";
 import { readBootId } from "../processes/process-identity.ts";
 import { runCommand } from "../processes/run-command.ts";
+import { START_LIMIT_MS } from "../processes/until-ready.ts";
 import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "./cni-config.ts";
 import { type ContainerdVersion, computeContainerdConfig, parseContainerdVersion } from "./containerd-config.ts";
 import { ensureBridge } from "./ensure-bridge.ts";
@@ -63,10 +64,9 @@ type ContainerdErrorCode =
   | "start-timed-out"
   | "exited";
 
-const START_TIMEOUT_MS = 30_000;
 const STOP_GRACE_PERIOD_MS = 10_000;
 const READY_POLL_MS = 10;
-const CALL_TIMEOUT_MS = 5_000;
+const CALL_TIMEOUT_MS = 10_000;
 const MAX_DIRECTORY_CHARACTERS = 90;
 const LOG_TAIL_BYTES = 2_000;
 
@@ -206,7 +206,7 @@ async function spawnContainerd(layout: RuntimeLayout, options: SpawnOptions): Pr
 /** Waits until the CRI service has come up, which takes a little longer than the socket. */
 async function waitUntilReady(layout: RuntimeLayout, exited: Promise<DaemonExit>, log: Log): Promise<void> {
   const ended = exited.then(() => true);
-  const deadline = performance.now() + START_TIMEOUT_MS;
+  const deadline = performance.now() + START_LIMIT_MS;
   const cri = connectCri({ endpoint: `unix://${layout.socket}`, log, metrics: createMetrics() });
   let reason = "";
   try {

@@ -5,6 +5,11 @@ import type { DaemonExit } from "./daemon.ts";
 import { readLogTail } from "./log-file.ts";
 
 const POLL_MS = 25;
+/**
+ * What does not start ends, and that is noticed at once: this is only against a child that hangs. A small machine that is
+ * busy with its own start needs more than a minute for each child.
+ */
+export const START_LIMIT_MS = 300_000;
 const LOG_TAIL_BYTES = 2_000;
 
 /** A child that was started, and how to find out that it is ready. */
@@ -13,17 +18,19 @@ interface ReadyWait {
   name: string;
   exited: Promise<DaemonExit>;
   logFile: string;
-  timeoutMs: number;
   /** Firing it gives up the wait. */
   signal: AbortSignal;
   /** Rejects while it is not ready, with the reason. */
   check(): Promise<void>;
 }
 
-/** Resolves when the check does. Rejects with a CodedError `exited`, with the log's end, or `start-timed-out`. */
-export async function untilReady({ name, exited, logFile, timeoutMs, signal, check }: ReadyWait): Promise<void> {
+/**
+ * Resolves when the check does. Rejects with a CodedError `exited`, with the log's end, or `start-timed-out` after
+ * `START_LIMIT_MS`.
+ */
+export async function untilReady({ name, exited, logFile, signal, check }: ReadyWait): Promise<void> {
   const ended = exited.then(() => true);
-  const deadline = performance.now() + timeoutMs;
+  const deadline = performance.now() + START_LIMIT_MS;
   let reason = "";
   while (performance.now() < deadline) {
     try {

@@ -12,7 +12,7 @@ const UNIT_MODE = 0o644;
 /** What the journal has of a start that failed. */
 const JOURNAL_LINES = "20";
 /** Longer than the unit gives a start and a stop together. */
-const SYSTEMCTL_TIMEOUT_MS = 450_000;
+const SYSTEMCTL_TIMEOUT_MS = 1_350_000;
 
 /**
  * Writes the unit, makes it start with the machine, and starts it, or starts it anew where it runs. Resolves when the

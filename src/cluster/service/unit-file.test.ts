@@ -26,7 +26,7 @@ describe("the service's unit", () => {
       OOMScoreAdjust=-999
       LimitNOFILE=1048576
       TasksMax=infinity
-      TimeoutStartSec=300
+      TimeoutStartSec=1200
       TimeoutStopSec=120
       WatchdogSec=60
 

@@ -46,7 +46,7 @@ export function computeUnitFile({ command, args, node, entry }: ServiceChoices):
     "OOMScoreAdjust=-999",
     "LimitNOFILE=1048576",
     "TasksMax=infinity",
-    "TimeoutStartSec=300",
+    "TimeoutStartSec=1200",
     "TimeoutStopSec=120",
     "WatchdogSec=60",
     "",

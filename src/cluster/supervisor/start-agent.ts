@@ -41,7 +41,6 @@ export interface AgentOptions {
 }
 
 const KUBELET_PORT = 10_250;
-const READY_TIMEOUT_MS = 60_000;
 const STOP_GRACE_PERIOD_MS = 10_000;
 
 /** Starts the node agent and resolves when it answers. Rejects with `exited` or `start-timed-out` and the log's end. */
@@ -82,7 +81,6 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
       name: "the node agent",
       exited: daemon.exited,
       logFile: layout.agentLog,
-      timeoutMs: READY_TIMEOUT_MS,
       signal: options.signal,
       check: async () => void (await readNodeReport(layout.agentSocket)),
     });

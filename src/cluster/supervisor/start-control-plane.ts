@@ -32,7 +32,6 @@ export interface ControlPlaneChildOptions {
   signal: AbortSignal;
 }
 
-const READY_TIMEOUT_MS = 30_000;
 const STOP_GRACE_PERIOD_MS = 10_000;
 
 /** Starts the control plane and resolves when its API is ready. Rejects with `exited` or `start-timed-out`. */
@@ -71,7 +70,6 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       name: "the control plane",
       exited: daemon.exited,
       logFile: layout.controlPlaneLog,
-      timeoutMs: READY_TIMEOUT_MS,
       signal: options.signal,
       check: async () => await checkReadiness(layout, loopbackOf(options.apiAddress), options.apiPort),
     });
@@ -107,7 +105,7 @@ function loopbackOf(address: string): string {
   return address === "::" ? "::1" : address;
 }
 
-const READINESS_TIMEOUT_MS = 2_000;
+const READINESS_TIMEOUT_MS = 10_000;
 const MAX_READINESS_BYTES = 64 * 1024;
 
 /**

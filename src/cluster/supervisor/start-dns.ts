@@ -17,9 +17,8 @@ interface DnsChildOptions {
   signal: AbortSignal;
 }
 
-const READY_TIMEOUT_MS = 30_000;
 const STOP_GRACE_PERIOD_MS = 5_000;
-const CALL_TIMEOUT_MS = 2_000;
+const CALL_TIMEOUT_MS = 10_000;
 const MAX_BODY_BYTES = 1_024;
 /** The port of CoreDNS' metrics. The other pages are there too: ports of the bridge belong to pods of the host network. */
 const PAGES_PORT = 9_153;
@@ -53,7 +52,6 @@ export async function startDns(layout: StateLayout, options: DnsChildOptions): P
       name: "the DNS server",
       exited: daemon.exited,
       logFile: layout.dnsLog,
-      timeoutMs: READY_TIMEOUT_MS,
       signal,
       check: async () => await checkReady(address),
     });

@@ -28,9 +28,8 @@ interface ProxyOptions {
 
 const LOOPBACK = "127.0.0.1";
 const HEALTHZ_PORT = 10_256;
-const READY_TIMEOUT_MS = 60_000;
 const STOP_GRACE_PERIOD_MS = 10_000;
-const HEALTH_TIMEOUT_MS = 2_000;
+const HEALTH_TIMEOUT_MS = 10_000;
 const MAX_HEALTH_BYTES = 4_096;
 /** The switch by which the kernel shows packets from pod to pod on one bridge to the rules. */
 const BRIDGE_SWITCH = "/proc/sys/net/bridge/bridge-nf-call-iptables";
@@ -69,7 +68,6 @@ export async function startProxy(layout: StateLayout, options: ProxyOptions): Pr
       name: "the proxy of services",
       exited: daemon.exited,
       logFile: layout.proxyLog,
-      timeoutMs: READY_TIMEOUT_MS,
       signal: options.signal,
       check: async () => await checkHealth(port),
     });
