@@ -182,15 +182,21 @@ describe("version 1", () => {
   it("is of no use without what counts processors and memory", async () => {
     const root = await mkdtemp(join(tmpdir(), "nodelet-cgroups-"));
     cleanUps.push(async () => await rm(root, { recursive: true, force: true }));
-    for (const name of ["cpu,cpuacct", "pids", "other"]) await mkdir(join(root, name));
+    const mount = async (name: string): Promise<void> => {
+      await mkdir(join(root, name));
+      await writeFile(join(root, name, "cgroup.procs"), "");
+    };
+    for (const name of ["cpu,cpuacct", "pids", "other"]) await mount(name);
+    await mkdir(join(root, "perf_event"));
     const tree = createLinuxCgroups({ root });
     expect(tree.findLack("/")).toMatch(/not mounted: \[cpuset memory\]$/);
-    for (const name of ["cpuset", "memory"]) await mkdir(join(root, name));
+    for (const name of ["cpuset", "memory"]) await mount(name);
     const complete = createLinuxCgroups({ root });
     expect(complete.findLack("/")).toBeUndefined();
     await complete.make("/a/b");
     expect(existsSync(join(root, "cpu,cpuacct/a/b"))).toBe(true);
     expect(existsSync(join(root, "other/a"))).toBe(false);
+    expect(existsSync(join(root, "perf_event/a"))).toBe(false);
   });
 });
 

@@ -39,7 +39,9 @@ export function readHierarchiesV1(root: string): HierarchiesV1 {
   // Controllers that share a hierarchy are links to it: `cpu` and `cpuacct` lead to `cpu,cpuacct`.
   const names = readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name.split(",").some((part) => CONTROLLERS.has(part)))
-    .map(({ name }) => name);
+    .map(({ name }) => name)
+    // systemd leaves empty directories for hierarchies that it could not mount, as in a container.
+    .filter((name) => existsSync(`${root}/${name}/cgroup.procs`));
   const directories = names.map((name) => `${root}/${name}`);
   const directoryOf = (controller: string) => {
     const index = names.findIndex((name) => name.split(",").includes(controller));
