@@ -1,0 +1,30 @@
+/** What a script printed, and how it ended. */
+export interface ScriptEnd {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** How a machine comes to be: see `qemu.ts` and `namespaces.ts`. */
+export type MachineKind = "qemu" | "namespaces";
+
+/** A machine of its own with Debian, systemd and this checkout's package, and the scripts of a scenario in it. */
+export interface Machine {
+  /** The kernel is Debian's and its cgroups are of version 2, or both are those of the machine that the tests run on. */
+  readonly kind: MachineKind;
+  /** Runs a script of bash as root. Rejects where the machine does not answer within 20 minutes, or goes down meanwhile. */
+  run(script: string): Promise<ScriptEnd>;
+  /** Runs a script and returns its output. Rejects with the output where it fails. */
+  read(script: string): Promise<string>;
+  /** Lines that scripts wrote to descriptor 4, without their "+", from the first on. */
+  readonly heard: readonly string[];
+  /** Resolves when the machine, which was told to start anew, takes commands again. */
+  untilStarted(): Promise<void>;
+  /** Resolves when the machine has switched itself off. */
+  untilOff(): Promise<void>;
+  /** Switches a machine on that is off. */
+  switchOn(): Promise<void>;
+  /** Takes the power away, and gives it back. Nothing that is in the machine's memory alone survives. */
+  cutPower(): Promise<void>;
+  /** Switches it off and leaves nothing behind. */
+  remove(): Promise<void>;
+}

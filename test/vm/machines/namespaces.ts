@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { within } from "./channel.ts";
+import type { Machine, ScriptEnd } from "./machine.ts";
+
+const START_MS = 600_000;
+const LOOK_AGAIN_MS = 200;
+const CONTROLLERS = ["cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids"];
+const DEVICES = ["null", "zero", "full", "random", "urandom", "tty", "kmsg"];
+/** What systemd 257 wants to hear before it runs on version 1 of cgroups. */
+const LEGACY = "systemd.unified_cgroup_hierarchy=0 SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1";
+const UNIT = "systemd.unit=multi-user.target";
+
+/** Makes a tree of files the whole world of systemd, in namespaces that it is the first process of. */
+const BOOT = `#!/bin/bash -e
+tree=$1
+mount --bind "$tree" "$tree"
+cd "$tree"
+mount -t proc proc proc
+mount -t sysfs sysfs sys
+for name in run tmp dev; do mount -t tmpfs tmpfs $name; done
+chmod 755 run dev
+for name in ${DEVICES.join(" ")}; do touch dev/$name; mount --bind /dev/$name dev/$name; done
+mkdir -p dev/pts dev/shm old
+mount -t devpts devpts dev/pts -o newinstance,ptmxmode=0666
+ln -s pts/ptmx dev/ptmx
+mount -t tmpfs tmpfs sys/fs/cgroup -o mode=755
+for name in ${CONTROLLERS.join(" ")}; do
+  mkdir sys/fs/cgroup/$name
+  mount -t cgroup -o $name cgroup sys/fs/cgroup/$name
+done
+mkdir sys/fs/cgroup/systemd sys/fs/cgroup/unified
+mount -t cgroup -o none,name=systemd,xattr cgroup sys/fs/cgroup/systemd
+mount -t cgroup2 cgroup2 sys/fs/cgroup/unified
+ip link set lo up
+hostname "$(cat etc/hostname)"
+pivot_root . old
+umount -l /old
+mount --make-rshared /
+exec env -i container=nodelet-vm PATH=/usr/sbin:/usr/bin:/sbin:/bin \\
+  SYSTEMD_PROC_CMDLINE="${UNIT} ${LEGACY}" /sbin/init ${UNIT} ${LEGACY} < /dev/null > /run/console.log 2>&1
+`;
+
+interface NamespacesOptions {
+  /** The machine's files, which it changes. */
+  readonly tree: string;
+  readonly directory: string;
+}
+
+/**
+ * Starts systemd as the first process of namespaces of its own, on the kernel of this machine: as fast as that is, and
+ * with its version of cgroups. A cut of the power kills all processes; what they wrote is in this machine's memory still.
+ */
+export async function startNamespaces(options: NamespacesOptions): Promise<Machine> {
+  const script = join(options.directory, "boot.sh");
+  await writeFile(script, BOOT, { mode: 0o755 });
+  const heard: string[] = [];
+  let outer = await start(script, options.tree);
+  const off = async (): Promise<void> => {
+    if (outer.exitCode === null && outer.signalCode === null)
+      await within(START_MS, once(outer, "exit"), "it stays on");
+  };
+  const kill = async (): Promise<void> => {
+    if (outer.exitCode !== null || outer.signalCode !== null) return;
+    const ended = once(outer, "exit");
+    outer.kill("SIGKILL");
+    await ended;
+  };
+  const switchOn = async (): Promise<void> => {
+    await kill();
+    outer = await start(script, options.tree);
+  };
+  const machine: Machine = {
+    kind: "namespaces",
+    heard,
+    run: async (text) => await runInside(outer, text, heard),
+    read: async (text) => {
+      const { code, output } = await machine.run(text);
+      if (code !== 0) throw new Error(`exit code ${code} of: ${text}\n${output}`);
+      return output.trimEnd();
+    },
+    untilStarted: async () => {
+      await off();
+      await switchOn();
+    },
+    untilOff: off,
+    switchOn,
+    cutPower: switchOn,
+    remove: kill,
+  };
+  return machine;
+}
+
+/** The process that is returned is the one outside: its end ends all inside, and it ends with the first one there. */
+async function start(script: string, tree: string): Promise<ChildProcess> {
+  const spaces = ["--mount", "--pid", "--fork", "--kill-child", "--net", "--uts", "--ipc", "--cgroup"];
+  const child = spawn("unshare", [...spaces, "--propagation", "private", script, tree], { stdio: "ignore" });
+  const isUp = async (): Promise<boolean> => {
+    const { output } = await runInside(child, "systemctl is-system-running", []);
+    return ["running", "degraded"].includes(output.trim());
+  };
+  const waitUp = async (): Promise<void> => {
+    while (!(await isUp().catch(() => false))) {
+      if (child.exitCode !== null) throw new Error(`systemd ends with exit code ${child.exitCode}`);
+      await delay(LOOK_AGAIN_MS);
+    }
+  };
+  await within(START_MS, waitUp(), "systemd does not start in its namespaces");
+  return child;
+}
+
+async function runInside(outer: ChildProcess, text: string, heard: string[]): Promise<ScriptEnd> {
+  const children = await readFile(`/proc/${outer.pid}/task/${outer.pid}/children`, "utf8");
+  const first = children.trim();
+  if (first === "") throw new Error("the machine is switched off");
+  const enter = ["-t", first, "-m", "-p", "-n", "-u", "-i", "-C", "--", "env", "-i", "HOME=/root"];
+  const path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  const wrapped = `exec 2>&1 4>&3; mkdir -p /run/vm; ${text}`;
+  const child = spawn("nsenter", [...enter, path, "bash", "-c", wrapped], {
+    stdio: ["ignore", "pipe", "ignore", "pipe"],
+  });
+  const [, stdout, , lines] = child.stdio;
+  let output = "";
+  stdout?.on("data", (data: Buffer) => {
+    output += data.toString("utf8");
+  });
+  if (lines != null && "read" in lines)
+    createInterface({ input: lines }).on("line", (line) => heard.push(line.slice(1)));
+  const [code] = await once(child, "close");
+  return { code: Number(code ?? -1), output };
+}

@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { messageOf } from "../../src/base/errors.ts";
+import { buildDisk, buildTree, copyTree } from "./disk/build-disk.ts";
+import { requireTools } from "./disk/tools.ts";
+import type { Machine } from "./machines/machine.ts";
+import { startNamespaces } from "./machines/namespaces.ts";
+import { startQemu } from "./machines/qemu.ts";
+import { runScenarios } from "./run-scenarios.ts";
+import { SCENARIOS } from "./scenarios/all.ts";
+import type { Scenario } from "./scenarios/scenario.ts";
+
+/**
+ * npm run vm                     all scenarios on a machine of its own
+ * npm run vm -- --list           their names
+ * npm run vm -- --only NAME      the first, which installs the service, and one of the others; repeatable
+ * npm run vm -- --shell          a machine to log in to, as root and without a password; "poweroff" ends it
+ * npm run vm -- --machine namespaces
+ *                                on this machine's kernel and with its cgroups, in namespaces: not emulated, and so fast
+ *
+ * The machine is emulated by QEMU, with a kernel, systemd and packages of Debian. Its files are kept from run to run in
+ * $NODELET_VM_CACHE (default /var/tmp/nodelet-vm). Prints TAP. Exit code 1 where a scenario fails.
+ */
+const { values } = parseArgs({
+  options: {
+    list: { type: "boolean", default: false },
+    only: { type: "string", multiple: true, default: [] },
+    machine: { type: "string", default: "qemu" },
+    shell: { type: "boolean", default: false },
+  },
+});
+const QEMU_TOOLS = ["mke2fs", "qemu-system-x86_64"] as const;
+const NAMESPACES_TOOLS = ["unshare", "nsenter"] as const;
+process.exit(await main());
+
+async function main(): Promise<number> {
+  if (values.list) {
+    for (const { name, promise } of SCENARIOS) console.log(`${name.padEnd(24)} ${promise}`);
+    return 0;
+  }
+  const unknown = values.only.filter((name) => !SCENARIOS.some((scenario) => scenario.name === name));
+  if (unknown.length > 0) {
+    console.error(`There is no scenario ${unknown.join(", ")}; see npm run vm -- --list`);
+    return 2;
+  }
+  if (values.machine !== "qemu" && values.machine !== "namespaces") {
+    console.error(`--machine is qemu or namespaces, not ${values.machine}`);
+    return 2;
+  }
+  if (values.shell && values.machine !== "qemu") {
+    console.error("--shell is for --machine qemu");
+    return 2;
+  }
+  const cache = process.env["NODELET_VM_CACHE"] ?? "/var/tmp/nodelet-vm";
+  await mkdir(cache, { recursive: true });
+  const directory = await mkdtemp(join(cache, "run-"));
+  try {
+    return await runIn(directory, cache);
+  } catch (error) {
+    console.error(messageOf(error));
+    return 1;
+  } finally {
+    for (const name of ["disk.img", "tree"]) await rm(join(directory, name), { recursive: true, force: true });
+  }
+}
+
+async function runIn(directory: string, cache: string): Promise<number> {
+  const machine = await startMachine(directory, cache);
+  const stop = (): void => {
+    void machine
+      .remove()
+      .then(async () => await rm(directory, { recursive: true, force: true }))
+      .finally(() => process.exit(130));
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) if (!values.shell) process.once(signal, stop);
+  try {
+    if (values.shell) {
+      await machine.untilOff();
+      return 0;
+    }
+    // The first installs the service that all need.
+    const isChosen = ({ name }: Scenario, index: number) =>
+      values.only.length === 0 || index === 0 || values.only.includes(name);
+    const chosen = SCENARIOS.filter(isChosen);
+    return (await runScenarios(machine, chosen)) ? 0 : 1;
+  } finally {
+    await machine.remove();
+  }
+}
+
+async function startMachine(directory: string, cache: string): Promise<Machine> {
+  const isQemu = values.machine === "qemu";
+  await requireTools(["mmdebstrap", "chroot", ...(isQemu ? QEMU_TOOLS : NAMESPACES_TOOLS)]);
+  console.error("# The machine's files are made …");
+  const tree = await buildTree(cache);
+  if (!isQemu) return await startNamespaces({ tree: await copyTree(tree, directory), directory });
+  const disk = await buildDisk(tree, directory);
+  console.error(`# The machine starts; its console: ${directory}/console.log`);
+  return await startQemu({ disk, directory, isShell: values.shell });
+}

@@ -1,0 +1,39 @@
+import { messageOf } from "../../src/base/errors.ts";
+import type { Machine } from "./machines/machine.ts";
+import type { Scenario, Stage } from "./scenarios/scenario.ts";
+
+/** What a developer wants to see of a machine on which a scenario failed. */
+const EVIDENCE = "systemctl --failed --no-legend; journalctl -u nodelet -n 40 --no-pager -o cat; nodelet status";
+const MS_PER_SECOND = 1_000;
+
+/** Runs the scenarios in order and prints TAP version 14. True where all have passed. */
+export async function runScenarios(machine: Machine, scenarios: readonly Scenario[]): Promise<boolean> {
+  console.log(`TAP version 14\n1..${scenarios.length}`);
+  let failed = 0;
+  for (const [index, { name, promise, needs, run }] of scenarios.entries()) {
+    if (needs !== undefined && needs !== machine.kind) {
+      console.log(`ok ${index + 1} - ${name}: ${promise} # SKIP needs --machine ${needs}`);
+      continue;
+    }
+    const startedAt = performance.now();
+    const stage: Stage = { machine, note: (text) => console.log(indent(text, "# ")) };
+    const problem = await run(stage).then(() => undefined, messageOf);
+    if (problem !== undefined) failed++;
+    const seconds = ((performance.now() - startedAt) / MS_PER_SECOND).toFixed(0);
+    console.log(`${problem === undefined ? "ok" : "not ok"} ${index + 1} - ${name}: ${promise} # ${seconds} s`);
+    if (problem !== undefined) console.log(indent(`---\n${problem}\n${await readEvidence(machine)}\n...`, "  "));
+  }
+  return failed === 0;
+}
+
+async function readEvidence(machine: Machine): Promise<string> {
+  try {
+    return (await machine.run(EVIDENCE)).output;
+  } catch (error) {
+    return `The machine says nothing: ${messageOf(error)}`;
+  }
+}
+
+function indent(text: string, prefix: string): string {
+  return text.replaceAll(/^/gm, prefix);
+}

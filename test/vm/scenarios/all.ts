@@ -1,0 +1,5 @@
+import { installedPackage } from "./installed-package.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** All scenarios, in the order in which they run: the first installs the service that the others need. */
+export const SCENARIOS: readonly Scenario[] = [installedPackage];
