@@ -6,6 +6,7 @@ import type { ConfigurationError } from "./codec.ts";
 import { type CpuSettings, computeCpuSettings } from "./cpu-settings.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
+import { DEFAULT_HISTORY_AGE_MS, DEFAULT_HISTORY_BYTES } from "./process-flags.ts";
 import { computeTlsOptions, type TlsOptions } from "./tls-options.ts";
 import { computeTopologySettings, type TopologySettings } from "./topology-settings.ts";
 
@@ -34,6 +35,8 @@ export interface NodeAgentConfig {
   readonly imageEndpoint: string;
   /** The unix socket of `nodelet status`; undefined for none. */
   readonly nodeSocketPath: string | undefined;
+  /** Where the decisions about pods are kept, and how many; undefined for nowhere. */
+  readonly history: PodHistoryConfig | undefined;
   /** Take no pods from manifests that others than root may change. */
   readonly refusesForeignManifests: boolean;
   /** Leave objects of other kinds than pods in the manifests to others. */
@@ -80,6 +83,15 @@ interface CredentialProviderPaths {
   readonly configPath: string;
   /** Absolute. */
   readonly binDirectory: string;
+}
+
+interface PodHistoryConfig {
+  /** Absolute. */
+  readonly directory: string;
+  /** The bytes of all files together. */
+  readonly maxBytes: number;
+  /** How long the decisions about a pod that is gone are kept. */
+  readonly maxAgeMs: number;
 }
 
 interface LogOptions {
@@ -129,6 +141,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     imageEndpoint:
       configuration.imageServiceEndpoint === "" ? runtimeEndpoint : toUrl(configuration.imageServiceEndpoint),
     nodeSocketPath: nodeSocket === "" ? undefined : absolute(nodeSocket),
+    history: readHistoryConfig(flags, rootDirectory, errors),
     refusesForeignManifests: flags.get("nodelet-refuse-foreign-manifests") === true,
     ignoresOtherKinds: flags.get("nodelet-ignore-other-kinds") === true,
     keepsKernelTunables: flags.get("nodelet-keep-kernel-tunables") === true,
@@ -143,6 +156,40 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
   };
   errors.push(...validateModes(flags));
   return { config: Object.freeze(config), errors };
+}
+
+/** The least that the history can do with: it is given up in sixteenths. */
+const LEAST_HISTORY_BYTES = 1024 * 1024;
+
+function readHistoryConfig(
+  flags: ReadonlyMap<string, unknown>,
+  rootDirectory: string,
+  errors: ConfigurationError[],
+): PodHistoryConfig | undefined {
+  const maxBytes = readNumber(flags, "nodelet-history-size", DEFAULT_HISTORY_BYTES);
+  const maxAgeMs = readNumber(flags, "nodelet-history-age", DEFAULT_HISTORY_AGE_MS);
+  if (maxAgeMs < 0) {
+    errors.push({
+      path: "--nodelet-history-age",
+      message: "--nodelet-history-age is below 0: give a duration, as 168h",
+    });
+  }
+  if (maxBytes === 0) return undefined;
+  if (maxBytes < LEAST_HISTORY_BYTES) {
+    const message = `--nodelet-history-size ${maxBytes} is too small: give at least ${LEAST_HISTORY_BYTES}, or 0 for no history`;
+    errors.push({ path: "--nodelet-history-size", message });
+  }
+  return { directory: podHistoryDirectory(rootDirectory), maxBytes, maxAgeMs };
+}
+
+/** The directory of the decisions about pods, beneath that of `--root-dir`. */
+export function podHistoryDirectory(rootDirectory: string): string {
+  return `${rootDirectory.replace(/\/$/, "")}/nodelet/history`;
+}
+
+function readNumber(flags: ReadonlyMap<string, unknown>, name: string, initial: number): number {
+  const value = flags.get(name);
+  return typeof value === "number" ? value : initial;
 }
 
 function computeLogOptions({ logging }: KubeletConfiguration): LogOptions {

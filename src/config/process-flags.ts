@@ -11,6 +11,10 @@ import {
   VERSION_FLAG,
 } from "./flag-types.ts";
 
+/** A week. */
+export const DEFAULT_HISTORY_AGE_MS = 7 * 24 * 60 * 60_000;
+export const DEFAULT_HISTORY_BYTES = 64 * 1024 * 1024;
+
 type Row = readonly [name: string, type: FlagType, initial: unknown, effect: Effect, help: string, deprecated?: string];
 
 const GARBAGE = "use --eviction-hard or --eviction-soft instead; it will be removed in a future version";
@@ -83,6 +87,20 @@ const ROWS: readonly Row[] = [
     undefined,
     "works",
     "Labels to register the node with, as key=value pairs separated by commas. Those of kubernetes.io must begin with kubelet.kubernetes.io or node.kubernetes.io, or be well known",
+  ],
+  [
+    "nodelet-history-age",
+    DURATION_FLAG,
+    DEFAULT_HISTORY_AGE_MS,
+    "works",
+    "How long to keep the decisions about a pod that is gone, for nodelet explain",
+  ],
+  [
+    "nodelet-history-size",
+    INT_FLAG,
+    DEFAULT_HISTORY_BYTES,
+    "works",
+    "Bytes that the decisions about pods may take on the disk, beneath --root-dir; 0 to keep none. The oldest go first",
   ],
   [
     "nodelet-ignore-other-kinds",

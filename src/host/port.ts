@@ -47,6 +47,11 @@ export interface Files {
    * or gone. It is for files that are written anew anyway before they are next needed.
    */
   replace(path: string, data: string | Buffer, mode: number): Promise<void>;
+  /**
+   * Adds to the end of a file, and makes it with this mode if it is absent. It does not wait for the disk. A link is
+   * `ELOOP`. After a failure a part of the data may be there.
+   */
+  append(path: string, data: string | Buffer, mode: number): Promise<void>;
   /** Makes the file if it is absent, leaves its content alone, and sets its mode in any case. A link is `ELOOP`. */
   touch(path: string, mode: number): Promise<void>;
   /** Makes the directory and its parents (parents 0755) and sets the mode of the last, whatever the umask. */

@@ -110,6 +110,16 @@ function describeWriting() {
     expect(await files.list(directory)).toEqual([{ name: "directory", type: "directory" }]);
   });
 
+  it("appends to a file or a new one, and follows no link", async () => {
+    await files.append(path("log"), "one\n", 0o600);
+    await files.append(path("log"), "two\n", 0o644);
+    await harness.makeSymlink(path("log"), path("link"));
+    expect(await read("log")).toBe("one\ntwo\n");
+    expect((await files.stat(path("log")))?.mode).toBe(0o600);
+    await expect(files.append(path("link"), "", 0o600)).rejects.toMatchObject({ code: "ELOOP" });
+    await expect(files.append(path("no/log"), "", 0o600)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
   it("touches without changing content, and follows no link", async () => {
     await files.writeAtomically(path("message"), "kept", 0o600);
     await files.touch(path("message"), 0o666);

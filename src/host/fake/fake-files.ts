@@ -139,6 +139,7 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
       access("writeAtomically", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
     replace: async (path, data, mode) =>
       access("replace", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
+    append: async (path, data, mode) => access("append", path, () => appendToFile(tree, path, Buffer.from(data), mode)),
     touch: async (path, mode) => access("touch", path, () => touchFile(tree, path, mode)),
     makeDirectory: async (path, mode) =>
       access("makeDirectory", path, () => {
@@ -243,17 +244,30 @@ function makeTreeFile(tree: MemoryTree, { path, name }: { path: string; name: st
   tree.attach(tree.walk(`${path}/${name}`, { operation: "open", followLast: false }), Object.assign(entry, owner));
 }
 
+function appendToFile(tree: MemoryTree, path: string, data: Buffer, mode: number): void {
+  const entry = openToWrite(tree, path, mode);
+  if (entry.content.kind !== "file") return;
+  entry.content.data = Buffer.concat([entry.content.data, data]);
+  tree.touch(entry);
+}
+
 function touchFile(tree: MemoryTree, path: string, mode: number): void {
+  openToWrite(tree, path, mode).mode = mode;
+}
+
+/** Finds the file, or makes an empty one. */
+function openToWrite(tree: MemoryTree, path: string, mode: number): MemoryEntry {
   const place = tree.walk(path, { operation: "open", followLast: false });
   if (place.entry === undefined) {
-    tree.attach(place, tree.create({ kind: "file", data: Buffer.alloc(0) }, mode));
-    return;
+    const entry = tree.create({ kind: "file", data: Buffer.alloc(0) }, mode);
+    tree.attach(place, entry);
+    return entry;
   }
   if (place.entry.content.kind === "link") throw fileError("ELOOP", "open", path);
   if (place.entry.content.kind === "directory") throw fileError("EISDIR", "open", path);
   if (place.entry.content.kind === "special") throw fileError("EINVAL", "open", path);
   refuseReadOnly(place);
-  place.entry.mode = mode;
+  return place.entry;
 }
 
 function replaceLink(tree: MemoryTree, target: string, path: string): void {

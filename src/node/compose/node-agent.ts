@@ -13,6 +13,7 @@ import { composeCpus, composeCpuUpkeep } from "./cpus.ts";
 import { composeDevices } from "./devices.ts";
 import { composeEviction } from "./eviction.ts";
 import { composeFoundation } from "./foundation.ts";
+import { composeHistory } from "./history.ts";
 import { composeImageCollection } from "./image-collection.ts";
 import { composeLoop } from "./loop.ts";
 import { composeMemory } from "./memory.ts";
@@ -72,6 +73,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const cluster = composeCluster(foundation, devices);
   const data = composePodData(foundation, cluster);
   const sources = composeSources(foundation, { cluster, data });
+  const history = composeHistory(foundation, sources);
   const probes = composeProbes(foundation);
   const readings = composeReadings(foundation);
   const runtime = await composeRuntime(foundation, { cluster, data, ...given, readings, probes });
@@ -109,7 +111,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     async run(signal) {
       await makeRootDirectories({ files: ports.host.files, log: ports.log }, config.rootDirectory);
       const between = [workers.stop, reporting.flush];
-      await foundation.runner.run({ working, between, reporting: reporting.parts }, signal);
+      await foundation.runner.run({ working, between, reporting: [...reporting.parts, ...history.parts] }, signal);
     },
     view: composeView(foundation, { sources, readings, runtime, workers, stats, loop }),
     desired: sources.desired,

@@ -28,7 +28,7 @@ import { listDirectory, listFileBeneath, openFileBeneath } from "./open-file.ts"
 import { removeTree } from "./remove-tree.ts";
 import { watchDirectory } from "./watch-directory.ts";
 
-const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_DIRECTORY } = constants;
+const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_DIRECTORY } = constants;
 
 /** The mode of directories that are made on the way to another. */
 const PARENT_MODE = 0o755;
@@ -46,6 +46,7 @@ export const linuxFiles: Files = {
     await syncDirectory(dirname(path));
   },
   replace: async (path, data, mode) => replaceFile(path, data, { mode, sync: false }),
+  append,
   touch,
   makeDirectory,
   async setGroup(path, group, mode) {
@@ -145,17 +146,32 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
+async function append(path: string, data: string | Buffer, mode: number): Promise<void> {
+  const handle = await openToWrite(path, O_APPEND, mode);
+  try {
+    refuseUnlessRegular(await handle.stat(), path);
+    await handle.appendFile(data);
+  } finally {
+    await handle.close();
+  }
+}
+
 async function touch(path: string, mode: number): Promise<void> {
-  const handle = await open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode).catch((error) => {
-    // A FIFO without a reader and a socket give ENXIO.
-    throw codeOf(error) === "ENXIO" ? fileError("EINVAL", "open", path) : error;
-  });
+  const handle = await openToWrite(path, 0, mode);
   try {
     refuseUnlessRegular(await handle.stat(), path);
     await handle.chmod(mode);
   } finally {
     await handle.close();
   }
+}
+
+/** Opens a file for writing, makes it where it is absent, follows no link and waits for no reader of a FIFO. */
+async function openToWrite(path: string, flag: number, mode: number): Promise<FileHandle> {
+  return await open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | flag, mode).catch((error) => {
+    // A FIFO without a reader and a socket give ENXIO.
+    throw codeOf(error) === "ENXIO" ? fileError("EINVAL", "open", path) : error;
+  });
 }
 
 async function makeDirectory(path: string, mode: number): Promise<void> {

@@ -1,0 +1,21 @@
+import type { Part } from "../../base/run-parts.ts";
+import { createPodHistory, type PodHistory } from "../view/history/pod-history.ts";
+import type { Foundation } from "./foundation.ts";
+import type { SourceParts } from "./sources.ts";
+
+/** The decisions about pods that are kept on the disk. */
+export interface HistoryParts {
+  /** Undefined where the configuration keeps none. */
+  readonly history: Pick<PodHistory, "read"> | undefined;
+  readonly parts: readonly Part[];
+}
+
+/** Follows the timeline from the beginning; what is decided at the end is written, too. */
+export function composeHistory({ ports, config, timeline }: Foundation, sources: SourceParts): HistoryParts {
+  if (config.history === undefined) return { history: undefined, parts: [] };
+  const { host, log } = ports;
+  const isPresent = (uid: string) => sources.desired.byUid(uid) !== undefined;
+  const deps = { files: host.files, clock: host.clock, log, timeline, isPresent };
+  const history = createPodHistory(deps, config.history);
+  return { history, parts: [{ name: "history of pods", run: history.run }] };
+}
