@@ -16,7 +16,7 @@ import { createRequestObserver } from "../rest/observe-requests.ts";
 import { createApiHandler } from "../rest/serve.ts";
 import { createPathHandler, PING_CHECK } from "../rest/serve-path.ts";
 import { createEventLines } from "../rest/serve-watch.ts";
-import { wantsTranslation, wantsTunnel } from "../streams/websocket-request.ts";
+import { isWebSocketRequest, wantsTranslation, wantsTunnel } from "../streams/websocket-request.ts";
 import { createWebSocketStreams } from "../streams/websocket-streams.ts";
 import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
 
@@ -80,6 +80,7 @@ function connectHandlers(parts: RestParts, { localNode }: ControlPlaneConfig) {
   const streams = {
     wantsTranslation,
     wantsTunnel,
+    wantsWebSocket: isWebSocketRequest,
     ...createWebSocketStreams({ acceptWebSocket, clock, log, metrics }),
   };
   return createNodeProxy({ ...nodes, reader, streams, random: random.number, localNode });

@@ -50,6 +50,8 @@ function createWorld({ lookups = [["10.0.0.7"]], upgraded, page }: World = {}) {
     streams: {
       wantsTranslation: () => false,
       wantsTunnel: () => false,
+      wantsWebSocket: ({ header }) => header("upgrade")[0] === "websocket",
+      sendOutput: async (_call, output) => void output.destroy(),
       translate: async () => await Promise.resolve(),
       tunnel: async () => await Promise.resolve(),
     },

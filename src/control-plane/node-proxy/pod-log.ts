@@ -1,7 +1,7 @@
 import { ApiError, type ApiErrorReason, badRequestError, REASON_CODES } from "../../api/api-error.ts";
 import { isAbort } from "../../base/abort.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { ServedAnswer } from "../../host/http-server.ts";
+import type { ServedAnswer, ServedRequest, TakenOver } from "../../host/http-server.ts";
 import type { WebReply } from "../../host/web-call.ts";
 import type { ConnectHandler } from "../ports/connect.ts";
 import type { ConnectDeps } from "./connect-deps.ts";
@@ -11,15 +11,16 @@ import { formatHost, nodeTls } from "./node-call.ts";
 import { type NodeFinder, reachNode } from "./node-location.ts";
 import { chooseContainer, findPod } from "./pod-container.ts";
 import { readStart } from "./read-start.ts";
+import type { StreamTranslation } from "./stream-translation.ts";
 
-type PodLogDeps = Pick<ConnectDeps, keyof NodeFinder | "callWeb" | "identity">;
+type PodLogDeps = Pick<ConnectDeps, keyof NodeFinder | "callWeb" | "identity" | "streams">;
 
 /** The length to which a node's error is repeated. */
 const MAX_ERROR_BYTES = 50_000;
 
 /** `pods/log`: passes on what the node sends for as long as it sends (pkg/registry/core/pod/rest/log.go). */
 export function createPodLog(deps: PodLogDeps): ConnectHandler {
-  const { reader, callWeb, identity } = deps;
+  const { reader, callWeb, identity, streams } = deps;
   return async ({ request, namespace, name }) => {
     const options = readLogOptions(request.query, name);
     const pod = findPod(reader, { namespace, name });
@@ -38,6 +39,8 @@ export function createPodLog(deps: PodLogDeps): ConnectHandler {
       return unexpectedFailure(`Get "https://${formatHost(node)}${target}": ${messageOf(error)}`);
     }
     if (reply.status >= 200 && reply.status <= 206) {
+      if (streams.wantsWebSocket(request))
+        return { status: 101, headers: {}, body: byWebSocket(streams, request, reply) };
       return { status: 200, headers: { "content-type": "text/plain" }, body: { source: reply.body } };
     }
     if (reply.headers["location"] !== undefined && reply.status >= 300 && reply.status < 400) {
@@ -48,6 +51,12 @@ export function createPodLog(deps: PodLogDeps): ConnectHandler {
       throw new ApiError("InternalError", `Internal error occurred: ${messageOf(error)}`);
     });
     return refusal(reply.status, text, name);
+  };
+}
+
+function byWebSocket(streams: StreamTranslation, request: ServedRequest, { body }: WebReply): TakenOver {
+  return {
+    takeOver: async (socket) => await streams.sendOutput({ request, socket, signal: request.signal }, body),
   };
 }
 

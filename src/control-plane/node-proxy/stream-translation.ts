@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import type { ServedRequest } from "../../host/http-server.ts";
 import type { UpgradeResult } from "../../host/upgrade-call.ts";
 import type { RequestedStreams } from "../ports/requested-streams.ts";
@@ -9,9 +9,12 @@ export interface StreamTranslation {
   wantsTranslation(request: Pick<ServedRequest, "header">): boolean;
   /** True for a port-forward that needs `tunnel`. */
   wantsTunnel(request: Pick<ServedRequest, "header">): boolean;
+  /** True for a request that wants a log by `sendOutput`. */
+  wantsWebSocket(request: Pick<ServedRequest, "header">): boolean;
   /** Takes the client's connection, answers it, and resolves when it is over; never rejects. */
   translate(call: TranslatedCall, streams: RequestedStreams): Promise<void>;
   tunnel(call: TranslatedCall): Promise<void>;
+  sendOutput(call: Omit<TranslatedCall, "connect">, output: Readable): Promise<void>;
 }
 
 /** A request that is still unanswered, and the way to the node. */

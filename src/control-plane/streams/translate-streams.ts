@@ -14,6 +14,7 @@ import {
 import type { RequestedStreams } from "../ports/requested-streams.ts";
 import { CHANNELS, type ChannelSink, createChannelInput, createChannelReader, createGate } from "./channels.ts";
 import { type NodeSession, openNodeSession } from "./node-session.ts";
+import { endWith } from "./refuse-request.ts";
 import { codeOfOutcome, describeOutcome, readErrorStream, type StreamOutcome } from "./stream-status.ts";
 import type { StreamsCall } from "./streams-call.ts";
 import { readHandshakeKey, refuseHandshake } from "./web-socket-handshake.ts";
@@ -162,11 +163,4 @@ async function readAll(stream: Readable): Promise<string> {
 
 function sendOn(webSocket: ServedWebSocket, channel: number, bytes: Buffer, done: (error: Error | null) => void): void {
   webSocket.send([Buffer.from([channel]), bytes], done);
-}
-
-/** Answers and hangs up. */
-async function endWith(socket: Duplex, answer: string): Promise<void> {
-  socket.end(answer);
-  socket.resume();
-  if (!socket.closed) await new Promise<void>((resolve) => socket.once("close", () => resolve()));
 }

@@ -22,13 +22,15 @@ export function readTunnelProtocols(request: Pick<UpgradeRequest, "header">): re
     .map((protocol) => protocol.slice(TUNNEL_PREFIX.length));
 }
 
-function isWebSocketRequest(request: Pick<UpgradeRequest, "header">): boolean {
+/** Whether a WebSocket is asked for, of whatever protocol. */
+export function isWebSocketRequest(request: Pick<UpgradeRequest, "header">): boolean {
   return (
     request.header("upgrade").some((value) => value.toLowerCase() === "websocket") &&
     request.header("connection").some((value) => value.toLowerCase().includes("upgrade"))
   );
 }
 
-function readSubprotocols(request: Pick<UpgradeRequest, "header">): readonly string[] {
+/** The protocols that the client offers, most wanted first. */
+export function readSubprotocols(request: Pick<UpgradeRequest, "header">): readonly string[] {
   return request.header("sec-websocket-protocol").flatMap((value) => value.split(",").map((name) => name.trim()));
 }

@@ -1,8 +1,10 @@
+import type { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { AcceptWebSocket } from "../../host/web-socket.ts";
 import type { RequestedStreams } from "../ports/requested-streams.ts";
+import { sendOutput } from "./send-output.ts";
 import type { StreamsCall } from "./streams-call.ts";
 import { translateStreams } from "./translate-streams.ts";
 import { tunnelSpdy } from "./tunnel-spdy.ts";
@@ -23,6 +25,8 @@ interface WebSocketStreams {
    * then accepts the WebSocket and carries the bytes of the SPDY connection in it. Resolves and rejects as `translate`.
    */
   tunnel(call: StreamsCall): Promise<void>;
+  /** A log, for a request that `isWebSocketRequest`. Resolves as `translate`. */
+  sendOutput(call: Omit<StreamsCall, "connect">, output: Readable): Promise<void>;
 }
 
 /** Where the streams' requests are counted. */
@@ -54,5 +58,6 @@ export function createWebSocketStreams({ metrics, ...deps }: WebSocketStreamsDep
       const count = (code: number) => tunnelled.add({ code: String(code) });
       await tunnelSpdy({ ...deps, count }, call);
     },
+    sendOutput: async (call, output) => await sendOutput(deps, call, output),
   };
 }

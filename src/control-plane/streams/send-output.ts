@@ -1,0 +1,57 @@
+import { type Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Clock } from "../../base/clock.ts";
+import { type AcceptWebSocket, CLOSE_CODES } from "../../host/web-socket.ts";
+import { formatAnswer } from "./http-answer.ts";
+import { endWith } from "./refuse-request.ts";
+import type { StreamsCall } from "./streams-call.ts";
+import { readHandshakeKey, refuseHandshake } from "./web-socket-handshake.ts";
+import { readSubprotocols } from "./websocket-request.ts";
+
+interface OutputDeps {
+  readonly acceptWebSocket: AcceptWebSocket;
+  readonly clock: Clock;
+}
+
+/** The protocol in which messages are the bytes as they are. It is also what a client gets that names none. */
+const BINARY_PROTOCOL = "binary.k8s.io";
+/** As kube-apiserver's. */
+const IDLE_TIMEOUT_MS = 4 * 60 * 60 * 1000;
+/** Milliseconds that the client may take for the last of it. */
+const END_GRACE_MS = 10_000;
+
+/**
+ * Sends a stream to a client that asked for it by a WebSocket, such as a log, in messages without channels. Resolves when
+ * the stream or the client has ended; never rejects.
+ */
+export async function sendOutput(
+  { acceptWebSocket, clock }: OutputDeps,
+  { request, socket, signal }: Omit<StreamsCall, "connect">,
+  output: Readable,
+): Promise<void> {
+  socket.on("error", () => undefined);
+  const offered = readSubprotocols(request);
+  const isUnderstood = offered.length === 0 || offered.includes(BINARY_PROTOCOL);
+  const unknown = `the output is sent as ${BINARY_PROTOCOL}, and in no other protocol`;
+  const refusal = refuseHandshake(request) ?? (isUnderstood ? undefined : formatAnswer(400, {}, unknown));
+  if (refusal !== undefined) {
+    output.destroy();
+    await endWith(socket, refusal);
+    return;
+  }
+  const webSocket = acceptWebSocket({
+    ...{ clock, socket, key: readHandshakeKey(request), idleTimeoutMs: IDLE_TIMEOUT_MS },
+    protocol: offered.length === 0 ? undefined : BINARY_PROTOCOL,
+    handler: { message: () => undefined, end: () => void output.destroy() },
+  });
+  void webSocket.closed.then(() => output.destroy());
+  // Clients wait for a message before they believe that they are connected.
+  webSocket.send([Buffer.alloc(0)], () => undefined);
+  const sink = new Writable({ write: (chunk: Buffer, _encoding, done) => webSocket.send([chunk], done) });
+  const isWhole = await pipeline(output, sink, { signal }).then(
+    () => true,
+    () => false,
+  );
+  webSocket.close(isWhole ? CLOSE_CODES.normal : CLOSE_CODES.goingAway, END_GRACE_MS);
+  await webSocket.closed;
+}
