@@ -44,7 +44,6 @@ export async function sendOutput(
     protocol: offered.length === 0 ? undefined : BINARY_PROTOCOL,
     handler: { message: () => undefined, end: () => void output.destroy() },
   });
-  void webSocket.closed.then(() => output.destroy());
   // Clients wait for a message before they believe that they are connected.
   webSocket.send([Buffer.alloc(0)], () => undefined);
   const sink = new Writable({ write: (chunk: Buffer, _encoding, done) => webSocket.send([chunk], done) });
