@@ -14,15 +14,15 @@ const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
  * another value.
  */
 export function computeTemplateHash(template: PodTemplateSpec, collisionCount: number | undefined): string {
-  const text = JSON.stringify([sorted(template), collisionCount ?? null]);
+  const text = JSON.stringify([sortFields(template), collisionCount ?? null]);
   const digits = String(fnv32a(Buffer.from(text)));
   return [...digits].map((digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length]).join("");
 }
 
 /** The same value with all fields in one order, so that the order in which a client wrote them does not matter. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+export function sortFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortFields);
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, field]) => [name, sorted(field)]));
+  return Object.fromEntries(entries.map(([name, field]) => [name, sortFields(field)]));
 }

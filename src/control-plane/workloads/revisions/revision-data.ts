@@ -1,7 +1,7 @@
 import type { ControllerRevision, PodTemplateSpec } from "../../../api/gen/types.ts";
 import { isRecord, type KubeObject, typed } from "../../../api/object.ts";
 import { isEqualJson } from "../../../api/patch/json-value.ts";
-import { computeTemplateHash } from "../deployments/template-hash.ts";
+import { computeTemplateHash, sortFields } from "../deployments/template-hash.ts";
 import { controllerRefTo } from "../pod-control/controller-ref.ts";
 
 /** The longest begin of a revision's name, which is that of its owner. */
@@ -9,10 +9,11 @@ const MAX_PREFIX = 223;
 
 /**
  * What a revision keeps of its owner: a strategic merge patch that puts the template back, because
- * `kubectl rollout undo` sends it as it stands.
+ * `kubectl rollout undo` sends it as it stands. The fields have Go's order, because Go programs find a template's revision
+ * by comparing bytes.
  */
-function revisionDataOf(template: PodTemplateSpec): Record<string, unknown> {
-  return { spec: { template: { ...template, $patch: "replace" } } };
+function revisionDataOf(template: PodTemplateSpec): unknown {
+  return sortFields({ spec: { template: { ...template, $patch: "replace" } } });
 }
 
 /** The template that a revision keeps; undefined for data that no controller has made. */
