@@ -6,6 +6,7 @@ import { createAuthorizer } from "../access/rbac.ts";
 import { createAdmissionPlugins } from "../admission/admission-plugins.ts";
 import { bootstrapCluster } from "../bootstrap/bootstrap-cluster.ts";
 import { createReadiness } from "../bootstrap/readiness.ts";
+import { createQueueMetrics } from "../control-loop/queue-metrics.ts";
 import { runTogether } from "../control-loop/run-together.ts";
 import { followDefinitions } from "../custom/follow-definitions.ts";
 import type { ResourceFeed, ResourceReader, ResourceWriter } from "../ports/resources.ts";
@@ -66,7 +67,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const resourceMetrics = composeResourceMetrics({ ...deps, reader }, options);
   const shared = { ...deps, registry, reader, authorizer, resourceMetrics };
   const rest = composeRest({ ...shared, authenticator, definitions, readiness }, options);
-  const controllers = composeControllers({ ...shared, writer, feed }, options);
+  const queueMetrics = createQueueMetrics(deps.metrics, clock);
+  const controllers = composeControllers({ ...shared, writer, feed, queueMetrics }, options);
 
   return {
     handle: rest,

@@ -1,7 +1,9 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import type { ResourceFeed, ResourceReader, ResourceWriter } from "../ports/resources.ts";
+import type { QueueMetrics } from "./queue-metrics.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 /** A loop that keeps a part of the cluster as it should be. */
@@ -19,6 +21,10 @@ export interface ControllerDeps {
   feed: ResourceFeed;
   clock: Clock;
   log: Log;
+  /** The series of all work queues. Default: nobody wants to know. */
+  queueMetrics?: QueueMetrics | undefined;
+  /** Where a controller declares series of its own. Default: nobody wants to know. */
+  metrics?: Metrics | undefined;
 }
 
 /** Follows first and works afterwards, so that no change is missed. Stops following however the work ends. */

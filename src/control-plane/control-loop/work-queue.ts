@@ -6,6 +6,7 @@ import type { Clock, Timer } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { createTasks } from "../../base/tasks.ts";
+import { type QueueMetrics, UNOBSERVED } from "./queue-metrics.ts";
 
 /**
  * Keys to be brought in order, each at most once in line and never twice at a time:
@@ -33,7 +34,7 @@ export interface WorkQueue {
 }
 
 export interface WorkQueueOptions {
-  /** For logs. */
+  /** For logs and metrics; upstream's name where it has such a queue. */
   name: string;
   /** How many keys are reconciled at the same time. Default 4. */
   workers?: number;
@@ -51,8 +52,16 @@ const LAST_RETRY_MS = 60_000;
 /** A conflict is solved by reading again. Only failures that last longer than this are worth a warning. */
 const QUIET_RETRY_MS = 1_000;
 
-export function createWorkQueue({ clock, log }: { clock: Clock; log: Log }, options: WorkQueueOptions): WorkQueue {
+interface WorkQueueDeps {
+  clock: Clock;
+  log: Log;
+  /** Default: nobody wants to know. */
+  queueMetrics?: QueueMetrics | undefined;
+}
+
+export function createWorkQueue({ clock, log, queueMetrics }: WorkQueueDeps, options: WorkQueueOptions): WorkQueue {
   const { name, workers = DEFAULT_WORKERS, reconcile } = options;
+  const observer = queueMetrics?.observe(name) ?? UNOBSERVED;
   const ready = new Set<string>();
   const running = new Set<string>();
   const again = new Set<string>();
@@ -73,12 +82,15 @@ export function createWorkQueue({ clock, log }: { clock: Clock; log: Log }, opti
   const add = (key: string) => {
     if (stop.signal.aborted) return;
     undelay(key);
+    observer.added(key);
     if (running.has(key)) again.add(key);
     else ready.add(key);
     startReady();
   };
   const addAfter = (key: string, delayMs: number) => {
-    if (stop.signal.aborted || ready.has(key) || again.has(key)) return;
+    if (stop.signal.aborted) return;
+    observer.deferred();
+    if (ready.has(key) || again.has(key)) return;
     const dueAt = clock.monotonic() + delayMs;
     if ((delayed.get(key)?.dueAt ?? Number.POSITIVE_INFINITY) <= dueAt) return;
     undelay(key);
@@ -90,6 +102,7 @@ export function createWorkQueue({ clock, log }: { clock: Clock; log: Log }, opti
       if (running.size >= workers) return;
       ready.delete(key);
       running.add(key);
+      observer.started(key);
       tasks.spawn(`${name} ${key}`, () => work(key));
     }
   };
@@ -106,6 +119,7 @@ export function createWorkQueue({ clock, log }: { clock: Clock; log: Log }, opti
       retry(key, error);
     } finally {
       running.delete(key);
+      observer.ended(key);
       if (again.delete(key)) add(key);
       else startReady();
     }

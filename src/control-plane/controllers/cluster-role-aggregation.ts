@@ -14,7 +14,7 @@ export function createClusterRoleAggregation(deps: ControllerDeps): Controller {
   const { reader, writer, feed } = deps;
   const aggregated = new Set<string>();
   const queue = createWorkQueue(deps, {
-    name: "clusterrole-aggregation-controller",
+    name: "ClusterRoleAggregator",
     async reconcile(name) {
       const found = reader.get({ resource: RESOURCE, namespace: "", name });
       const role = found && typed("ClusterRole", found);

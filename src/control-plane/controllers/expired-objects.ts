@@ -60,7 +60,7 @@ function after(time: string | undefined, ms: number): number | undefined {
 /** Deletes bootstrap tokens when they expire (`tokencleaner`). A token whose expiration is no time has expired. */
 export function createBootstrapTokenCleaner(deps: ControllerDeps): Controller {
   return createExpiryController(deps, {
-    name: "tokencleaner",
+    name: "token_cleaner",
     resource: "secrets",
     expiresAt(object) {
       const { metadata = {}, type, data } = typed("Secret", object);

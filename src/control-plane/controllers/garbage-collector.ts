@@ -42,7 +42,7 @@ interface Collector extends GarbageCollectorDeps {
 export function createGarbageCollector(deps: GarbageCollectorDeps): Controller {
   const graph = createOwnerGraph();
   const queue: WorkQueue = createWorkQueue(deps, {
-    name: "garbage-collector",
+    name: "garbage_collector_attempt_to_delete",
     workers: WORKERS,
     reconcile: (key) => reconcile(collector, key),
   });

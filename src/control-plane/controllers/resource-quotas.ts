@@ -25,7 +25,7 @@ export function createResourceQuotaController(deps: QuotaControllerDeps): Contro
   const { reader, writer, feed, clock } = deps;
   const quotasOf = new Map<string, Set<string>>();
   const queue = createWorkQueue(deps, {
-    name: "resourcequota",
+    name: "resourcequota_primary",
     async reconcile(key) {
       const found = reader.get({ resource: QUOTAS, ...splitNamespacedKey(key) });
       if (found === undefined) return undefined;

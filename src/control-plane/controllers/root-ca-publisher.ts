@@ -27,7 +27,7 @@ export function createRootCaPublisher(deps: ControllerDeps, { rootCa }: { rootCa
     return untyped({ ...rest, metadata: { ...map.metadata, annotations }, data: wanted });
   };
   const queue = createWorkQueue(deps, {
-    name: "root-ca-certificate-publisher",
+    name: "root_ca_cert_publisher",
     async reconcile(namespace) {
       if (activeNamespace(reader, namespace) === undefined) return undefined;
       const current = reader.get({ resource: RESOURCE, namespace, name: NAME });

@@ -20,7 +20,8 @@ export interface SchedulerDeps extends ControllerDeps {
 
 /** Carries out what the scheduler has decided about a pod. Failed API calls put the pod back into the queue. */
 interface PlacementEffects {
-  bind(key: string, pod: KubeObject, nodeName: string): Promise<void>;
+  /** Returns whether the pod is on the node now. */
+  bind(key: string, pod: KubeObject, nodeName: string): Promise<boolean>;
   /** Reserves and requests the volumes that the pod needs on its node. */
   prepare(key: string, pod: KubeObject, placement: Placement & { kind: "prepare" }): Promise<void>;
   /** Says why the pod waits, and evicts the pods that have to make room for it. */
@@ -50,11 +51,12 @@ export function createPlacementEffects(deps: SchedulerDeps, { view, queue, event
           queue.delay(key);
           events.record({ about: object, type: "Warning", reason: "FailedScheduling", message: messageOf(error) });
         }
-        return;
+        return false;
       }
       queue.finish(key);
       const message = `Successfully assigned ${key} to ${nodeName}`;
       events.record({ about: object, type: "Normal", reason: "Scheduled", message });
+      return true;
     },
     async prepare(key, object, placement) {
       try {

@@ -2,18 +2,20 @@ import { describe, expect, test } from "vitest";
 import { ApiError } from "../../api/api-error.ts";
 import type { Pod } from "../../api/gen/types.ts";
 import { typed, untyped } from "../../api/object.ts";
+import { createMetrics, type Metrics } from "../../base/metrics.ts";
 import { createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
 import { type NodeOptions, node, type PodOptions, pod } from "./__fixtures__/objects.ts";
 import { createScheduler } from "./scheduler.ts";
 
 const READ = { resource: "pods", namespace: "default" };
 
-function setUp() {
+function setUp(metrics: Metrics = createMetrics()) {
   const bench = createControllerBench();
   const binds: string[] = [];
   const stop = bench.start(
     createScheduler({
       ...bench.deps,
+      metrics,
       async bind(object, nodeName) {
         binds.push(`${object.metadata.name} ${nodeName}`);
         const bound = typed("Pod", object);
@@ -295,4 +297,29 @@ describe("a binding that fails", () => {
     await ended;
     expect(bench.clock.pendingTimers).toBe(0);
   });
+});
+
+test("the scheduler counts its attempts, and what waits for another", async () => {
+  const metrics = createMetrics();
+  const { createNode, createPod, clock } = setUp(metrics);
+  await createPod("a", { requests: { cpu: "1" } });
+  await clock.advance(3_000);
+  await createNode({ allocatable: { cpu: "2" } });
+  await createPod("b", { requests: { cpu: "3" } });
+  await clock.settle();
+  const text = await metrics.render();
+  for (const line of [
+    'scheduler_schedule_attempts_total{result="unschedulable",profile="default-scheduler"} 2',
+    'scheduler_schedule_attempts_total{result="scheduled",profile="default-scheduler"} 1',
+    'scheduler_scheduling_attempt_duration_seconds_count{result="scheduled",profile="default-scheduler"} 1',
+    "scheduler_scheduling_algorithm_duration_seconds_count 3",
+    'scheduler_pod_scheduling_sli_duration_seconds_sum{attempts="2"} 3',
+    "scheduler_pod_scheduling_attempts_sum 2",
+    'scheduler_pending_pods{queue="unschedulable"} 1',
+    'scheduler_pending_pods{queue="active"} 0',
+    "scheduler_preemption_attempts_total 1",
+    "scheduler_preemption_victims_count 0",
+  ]) {
+    expect(text).toContain(`${line}\n`);
+  }
 });

@@ -2,7 +2,8 @@ import type { Pod } from "../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
 import { isTerminalPhase } from "../../api/pods.ts";
 import { aborted } from "../../base/abort.ts";
-import { parseTime, type Timer } from "../../base/clock.ts";
+import { parseTime, SECOND, type Timer } from "../../base/clock.ts";
+import { createMetrics } from "../../base/metrics.ts";
 import { createTasks } from "../../base/tasks.ts";
 import type { Controller } from "../control-loop/controller.ts";
 import { namespacedKeyOf } from "../control-loop/namespaced-key.ts";
@@ -15,6 +16,7 @@ import type { ClusterChange } from "./filters/filter.ts";
 import { planPlacement } from "./placement.ts";
 import { createPlacementEffects, type SchedulerDeps } from "./placement-effects.ts";
 import { readBudgets } from "./read-budgets.ts";
+import { createSchedulerMetrics } from "./scheduler-metrics.ts";
 import { createSchedulingQueue } from "./scheduling-queue.ts";
 
 const NAME = "default-scheduler";
@@ -65,6 +67,7 @@ export function createScheduler(deps: SchedulerDeps): Controller {
   };
   const queue = createSchedulingQueue(clock, arm);
   const effects = createPlacementEffects(deps, { view, queue, events });
+  const counted = createSchedulerMetrics(deps.metrics ?? createMetrics(), clock, queue.counts);
 
   const scheduleSome = () => {
     for (let count = 0; !stop.signal.aborted && tasks.running <= MAX_WRITES; count++) {
@@ -82,15 +85,22 @@ export function createScheduler(deps: SchedulerDeps): Controller {
   const schedule = (key: string, object: KubeObject) => {
     const pod = pendingPodOf(typed("Pod", object));
     const cluster = view.current();
+    const attempt = counted.begin();
     const placement = planPlacement({
       pod,
       cluster,
       nominated: view.nominated(),
       readBudgets: () => readBudgets(reader),
     });
+    attempt.decided();
     if (placement.kind === "bind") {
+      const { attempts, since } = queue.triesOf(key) ?? { attempts: 1, since: clock.monotonic() };
       view.assume(pod.info, placement.nodeName);
-      write(key, () => effects.bind(key, object, placement.nodeName));
+      write(key, async () => {
+        const isBound = await effects.bind(key, object, placement.nodeName);
+        attempt.end(isBound ? "scheduled" : "error");
+        if (isBound) counted.placed({ attempts, seconds: (clock.monotonic() - since) / SECOND });
+      });
       return;
     }
     if (placement.kind === "prepare") {
@@ -99,6 +109,8 @@ export function createScheduler(deps: SchedulerDeps): Controller {
       write(key, () => effects.prepare(key, object, placement));
       return;
     }
+    attempt.end("unschedulable");
+    if (cluster.nodes.length > 0) counted.unfit(placement.preemption?.victims.length ?? 0);
     view.nominate(pod.info, placement.nominatedNode);
     queue.park(key, placement.helpedBy);
     write(key, () => effects.wait(key, object, placement));

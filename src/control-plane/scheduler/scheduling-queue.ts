@@ -1,6 +1,7 @@
 import { computeBackOff } from "../../base/back-off.ts";
 import { type Clock, MINUTE, SECOND, type Timer } from "../../base/clock.ts";
 import type { ClusterChange } from "./filters/filter.ts";
+import type { PendingCounts } from "./scheduler-metrics.ts";
 
 /**
  * The pods that have no node yet:
@@ -27,9 +28,19 @@ export interface SchedulingQueue {
   delay(key: string): void;
   /** Tries the waiting pods that these changes may help. */
   wake(changes: readonly ClusterChange[]): void;
+  /** How often the pod that was taken has been tried with this time, and since when. */
+  triesOf(key: string): PodTries | undefined;
+  /** How many pods there are in each state. Those that are being tried are in none. */
+  counts(): PendingCounts;
   /** Cancels the timer and sets none any more. */
   stop(): void;
   readonly size: number;
+}
+
+interface PodTries {
+  readonly attempts: number;
+  /** By the monotonic clock, in milliseconds. */
+  readonly since: number;
 }
 
 interface QueuedPod {
@@ -47,6 +58,8 @@ interface Entry extends QueuedPod {
   state: "active" | "taken" | "waiting" | "delayed";
   helpedBy: ReadonlySet<ClusterChange>;
   attempts: number;
+  /** When it was tried first; undefined until then. */
+  triedSince: number | undefined;
   attemptedAt: number;
   dueAt: number;
 }
@@ -117,7 +130,8 @@ export function createSchedulingQueue(clock: Clock, onReady: () => void): Schedu
       const known = entries.get(pod.key);
       if (known?.version === pod.version) return;
       if (known !== undefined) withdraw(known);
-      const fresh = { helpedBy: NO_CHANGES, attempts: 0, attemptedAt: 0, dueAt: 0, state: "active" } as const;
+      const untried = { attempts: 0, triedSince: undefined, attemptedAt: 0, dueAt: 0 };
+      const fresh = { helpedBy: NO_CHANGES, state: "active", ...untried } as const;
       const entry: Entry = { ...fresh, ...pod, sequence: known?.sequence ?? sequence++ };
       entries.set(pod.key, entry);
       activate(entry);
@@ -132,8 +146,10 @@ export function createSchedulingQueue(clock: Clock, onReady: () => void): Schedu
     },
     next() {
       const entry = active.shift();
-      if (entry !== undefined) entry.state = "taken";
-      return entry?.key;
+      if (entry === undefined) return undefined;
+      entry.state = "taken";
+      entry.triedSince ??= clock.monotonic();
+      return entry.key;
     },
     park(key, helpedBy) {
       const entry = entries.get(key);
@@ -157,6 +173,14 @@ export function createSchedulingQueue(clock: Clock, onReady: () => void): Schedu
         if (dueAt <= now) activate(entry);
         else arm(dueAt);
       }
+    },
+    triesOf(key) {
+      const entry = entries.get(key);
+      return entry?.triedSince === undefined ? undefined : { attempts: entry.attempts + 1, since: entry.triedSince };
+    },
+    counts() {
+      const waiting = [...idle].filter(({ state }) => state === "waiting").length;
+      return { active: active.length, backoff: idle.size - waiting, unschedulable: waiting };
     },
     stop() {
       isStopped = true;

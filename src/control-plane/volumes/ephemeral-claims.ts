@@ -21,7 +21,7 @@ export function createEphemeralClaims(deps: ControllerDeps): Controller {
   const events = createEventRecorder(deps, COMPONENT);
   const pods = createObjectIndex(claimKeysOf);
   const queue = createWorkQueue(deps, {
-    name: "ephemeral-volume",
+    name: "ephemeral_volume",
     async reconcile(key) {
       const object = deps.reader.get(podNameOf(key));
       if (object !== undefined) await makeClaims({ ...deps, events }, object);

@@ -22,7 +22,7 @@ export function createClaimProtection(deps: ControllerDeps): Controller {
       .some((pod) => usesClaim(pod, typed("PersistentVolumeClaim", claim)));
   };
   const queue = createWorkQueue(deps, {
-    name: "pvc-protection",
+    name: "pvcprotection",
     async reconcile(key) {
       const claim = deps.reader.get({ resource: CLAIMS, ...splitNamespacedKey(key) });
       if (claim !== undefined) await protect(deps, claim, { resource: CLAIMS, finalizer: CLAIM_FINALIZER, isUsed });
@@ -62,7 +62,7 @@ function isShutDown({ metadata }: KubeObject): boolean {
 export function createVolumeProtection(deps: ControllerDeps): Controller {
   const isUsed = (volume: KubeObject) => typed("PersistentVolume", volume).status?.phase === "Bound";
   const queue = createWorkQueue(deps, {
-    name: "pv-protection",
+    name: "pvprotection",
     async reconcile(key) {
       const volume = deps.reader.get({ resource: VOLUMES, ...splitNamespacedKey(key) });
       if (volume !== undefined) await protect(deps, volume, { resource: VOLUMES, finalizer: VOLUME_FINALIZER, isUsed });

@@ -94,6 +94,18 @@ describe.each(ours)("autoscalers, on $name", (candidate) => {
     }
   });
 
+  it("are counted, as the work of all controllers and of the scheduler is", async () => {
+    const { body } = await server.admin.json("GET", "/metrics", undefined, { headers: { accept: "text/plain" } });
+    for (const series of [
+      'workqueue_depth{name="horizontalpodautoscaler"}',
+      'workqueue_depth{name="deployment"}',
+      "horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers",
+      'scheduler_pending_pods{queue="active"}',
+    ]) {
+      expect(body).toContain(series);
+    }
+  });
+
   it("say what they cannot scale", async () => {
     namespace = await newNamespace(server.admin);
     await server.admin.object("POST", autoscalersIn(namespace), autoscaler("apps/v1", "Deployment"));

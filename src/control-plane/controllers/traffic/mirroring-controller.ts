@@ -23,7 +23,7 @@ export function createEndpointSliceMirroring(deps: ControllerDeps): Controller {
   const { reader, feed } = deps;
   const slices = createOwnSlices(deps, WRITER);
   const queue = createWorkQueue(deps, {
-    name: "endpoint-slice-mirroring",
+    name: "endpoint_slice_mirroring",
     async reconcile(key) {
       const name = splitNamespacedKey(key);
       const found = reader.get({ resource: "endpoints", ...name });

@@ -29,7 +29,7 @@ export function createEndpointSliceController(deps: ControllerDeps): Controller 
   const servicePods = createServicePods(deps);
   const slices = createOwnSlices(deps, WRITER);
   const queue = createWorkQueue(deps, {
-    name: "endpoint-slice",
+    name: "endpoint_slice",
     async reconcile(key) {
       const found = reader.get({ resource: "services", ...splitNamespacedKey(key) });
       // The garbage collector removes the slices of a service that is gone.

@@ -3,6 +3,7 @@ import { forbiddenError } from "../../../api/api-error.ts";
 import type { HorizontalPodAutoscalerSpec, MetricSpec } from "../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../api/object.ts";
 import { MINUTE, SECOND } from "../../../base/clock.ts";
+import { createMetrics } from "../../../base/metrics.ts";
 import { createControllerBench } from "../../control-loop/__fixtures__/run-controllers.ts";
 import { measuredPod, podMetrics } from "./__fixtures__/measured-pods.ts";
 import { createPodAutoscalers } from "./autoscaler-controller.ts";
@@ -66,7 +67,9 @@ function setUp(replicas: number, milliCores: number, selector = "app=web") {
       return await Promise.resolve(metrics);
     },
   };
-  const stop = bench.start(createPodAutoscalers({ ...bench.deps, targets, podMetrics: reads }, AUTOSCALER_DEFAULTS));
+  const metrics = createMetrics();
+  const deps = { ...bench.deps, targets, podMetrics: reads, metrics };
+  const stop = bench.start(createPodAutoscalers(deps, AUTOSCALER_DEFAULTS));
   const status = (name = "h") => {
     const object = bench.reader.get({ resource: AUTOSCALERS, namespace: "a", name });
     return object && typed("HorizontalPodAutoscaler", object).status;
@@ -74,6 +77,7 @@ function setUp(replicas: number, milliCores: number, selector = "app=web") {
   return {
     ...bench,
     world,
+    metrics,
     stop,
     resize,
     status,
@@ -256,4 +260,25 @@ test("an autoscaler that goes is not looked at any more", async () => {
   await clock.advance(MINUTE);
   expect(world.scaled).toEqual([2]);
   expect(clock.pendingTimers).toBe(0);
+});
+
+test("looks are counted by what they did", async () => {
+  const { add, world, metrics, clock, writer } = setUp(1, 900);
+  await add(autoscaler());
+  world.found = { kind: "failed", message: "gone" };
+  await clock.advance(15 * SECOND);
+  const prefix = "horizontal_pod_autoscaler_controller";
+  const text = await metrics.render();
+  for (const line of [
+    `${prefix}_reconciliations_total{action="scale_up",error="none"} 1`,
+    `${prefix}_reconciliations_total{action="none",error="internal"} 1`,
+    `${prefix}_reconciliation_duration_seconds_count{action="scale_up",error="none"} 1`,
+    `${prefix}_num_horizontal_pod_autoscalers 1`,
+    `${prefix}_desired_replicas{namespace="a",hpa_name="h"} 2`,
+  ]) {
+    expect(text).toContain(`${line}\n`);
+  }
+  await writer.remove({ resource: AUTOSCALERS, namespace: "a", name: "h" });
+  await clock.settle();
+  expect(await metrics.render()).not.toContain('hpa_name="h"');
 });

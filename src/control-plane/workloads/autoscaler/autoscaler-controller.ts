@@ -16,6 +16,12 @@ import { createEventRecorder, type EventRecorder } from "../../control-loop/reco
 import { createWorkQueue, type WorkQueue } from "../../control-loop/work-queue.ts";
 import type { ComputedObjects } from "../../ports/computed-objects.ts";
 import { withVerdict } from "./autoscaler-conditions.ts";
+import {
+  type AutoscalerMetrics,
+  createAutoscalerMetrics,
+  type LookResult,
+  type ReportedAutoscaler,
+} from "./autoscaler-metrics.ts";
 import type { AutoscalerSettings } from "./autoscaler-settings.ts";
 import {
   type AutoscalerInput,
@@ -49,11 +55,13 @@ interface Remembered {
   history?: ScalingHistory;
   /** The labels of its target's pods when they were asked for last. */
   selector?: LabelSelector;
+  desiredReplicas?: number;
 }
 
 interface Autoscaling extends AutoscalerDeps {
   events: EventRecorder;
   settings: AutoscalerSettings;
+  counted: AutoscalerMetrics;
   /** By the autoscalers' keys. */
   remembered: Map<string, Remembered>;
 }
@@ -64,7 +72,9 @@ interface Autoscaling extends AutoscalerDeps {
  */
 export function createPodAutoscalers(deps: AutoscalerDeps, settings: AutoscalerSettings): Controller {
   const events = createEventRecorder(deps, COMPONENT);
-  const autoscaling: Autoscaling = { ...deps, events, settings, remembered: new Map() };
+  const remembered: Autoscaling["remembered"] = new Map();
+  const counted = createAutoscalerMetrics(deps.clock, () => reportedOf(remembered), deps.metrics);
+  const autoscaling: Autoscaling = { ...deps, events, settings, counted, remembered };
   const queue: WorkQueue = createWorkQueue(deps, {
     name: "horizontalpodautoscaler",
     workers: WORKERS,
@@ -79,33 +89,67 @@ export function createPodAutoscalers(deps: AutoscalerDeps, settings: AutoscalerS
   return { run: (signal) => runFollowingWithEvents(queue, follow, events, signal) };
 }
 
+function reportedOf(remembered: Autoscaling["remembered"]): ReportedAutoscaler[] {
+  return [...remembered].map(([key, { desiredReplicas }]) => ({ ...splitNamespacedKey(key), desiredReplicas }));
+}
+
 async function reconcile(autoscaling: Autoscaling, key: string, signal: AbortSignal): Promise<number | undefined> {
-  const { reader, clock, targets, settings, remembered } = autoscaling;
+  const { reader, settings, remembered, counted } = autoscaling;
   const object = reader.get({ resource: AUTOSCALERS, ...splitNamespacedKey(key) });
   if (object === undefined) {
     remembered.delete(key);
     return undefined;
   }
-  const autoscaler = typed("HorizontalPodAutoscaler", object);
-  const { spec, metadata } = autoscaler;
-  const found = targets.find(spec.scaleTargetRef, metadata.namespace ?? "");
-  if (found.kind === "failed") await reportNoScale(autoscaling, autoscaler, found);
-  else {
-    const known = remembered.get(key) ?? {};
-    remembered.set(key, known);
-    const { scale } = found;
-    try {
-      const selected = needsMetrics(spec, scale)
-        ? await selectPods(autoscaling, autoscaler, { key, known, scale, signal })
-        : undefined;
-      const input = { autoscaler, scale, selected, history: known.history, settings, now: clock.now() };
-      known.history = await carryOut(autoscaling, input, planAutoscaler(input));
-    } catch (error) {
-      if (isAbort(error)) return undefined;
-      throw error;
-    }
+  const end = counted.begin();
+  try {
+    end(await lookAt(autoscaling, typed("HorizontalPodAutoscaler", object), { key, signal }));
+  } catch (error) {
+    if (isAbort(error)) return undefined;
+    end({ action: "none", error: "internal" });
+    throw error;
   }
   return settings.syncPeriodMs;
+}
+
+/** Rejects with `AbortedError` and ApiErrors. */
+async function lookAt(
+  autoscaling: Autoscaling,
+  autoscaler: StoredAutoscaler,
+  { key, signal }: { key: string; signal: AbortSignal },
+): Promise<LookResult> {
+  const { clock, targets, settings, remembered } = autoscaling;
+  const { spec, metadata } = autoscaler;
+  const known = remembered.get(key) ?? {};
+  remembered.set(key, known);
+  const found = targets.find(spec.scaleTargetRef, metadata.namespace ?? "");
+  if (found.kind === "failed") {
+    await reportNoScale(autoscaling, autoscaler, found);
+    return { action: "none", error: "internal" };
+  }
+  const { scale } = found;
+  const selected = needsMetrics(spec, scale)
+    ? await selectPods(autoscaling, autoscaler, { key, known, scale, signal })
+    : undefined;
+  const input = { autoscaler, scale, selected, history: known.history, settings, now: clock.now() };
+  const plan = planAutoscaler(input);
+  for (const news of plan.news) tell(autoscaling, autoscaler, news);
+  const outcome = plan.rescale === undefined ? undefined : await rescale(autoscaling, input, plan, plan.rescale);
+  if (outcome !== undefined) tell(autoscaling, autoscaler, outcome.news);
+  const { status, history } = outcome ?? plan;
+  // What was done is remembered whether or not it can be told.
+  known.history = history;
+  known.desiredReplicas = status.desiredReplicas;
+  await writeStatus(autoscaling, autoscaler, status);
+  const hasFailed = [...plan.news, ...(outcome ? [outcome.news] : [])].some(({ type }) => type === "Warning");
+  return { action: actionOf(scale, outcome), error: hasFailed ? "internal" : "none" };
+}
+
+function actionOf(
+  { replicas }: TargetScale,
+  outcome: ReturnType<typeof afterRescale> | undefined,
+): LookResult["action"] {
+  if (outcome?.news.type !== "Normal") return "none";
+  return outcome.status.desiredReplicas > replicas ? "scale_up" : "scale_down";
 }
 
 async function reportNoScale(
@@ -182,21 +226,6 @@ function findSharing({ remembered }: Autoscaling, key: string, pods: readonly Ku
 
 const isAboutUsage = ({ metrics = [] }: HorizontalPodAutoscalerSpec) =>
   metrics.some(({ type }) => type === "Resource" || type === "ContainerResource");
-
-/** Returns what is to be remembered. */
-async function carryOut(
-  autoscaling: Autoscaling,
-  input: AutoscalerInput,
-  plan: AutoscalerPlan,
-): Promise<ScalingHistory> {
-  const { autoscaler } = input;
-  for (const news of plan.news) tell(autoscaling, autoscaler, news);
-  const outcome = plan.rescale === undefined ? undefined : await rescale(autoscaling, input, plan, plan.rescale);
-  if (outcome !== undefined) tell(autoscaling, autoscaler, outcome.news);
-  const { status, history } = outcome ?? plan;
-  await writeStatus(autoscaling, autoscaler, status);
-  return history;
-}
 
 async function rescale(
   { targets }: Autoscaling,

@@ -3,6 +3,7 @@ import { ApiError } from "../../../api/api-error.ts";
 import type { CronJobSpec } from "../../../api/gen/types.ts";
 import { typed, untyped } from "../../../api/object.ts";
 import { formatTime, MINUTE, SECOND } from "../../../base/clock.ts";
+import { createMetrics } from "../../../base/metrics.ts";
 import { createControllerBench } from "../../control-loop/__fixtures__/run-controllers.ts";
 import { createCronJobController } from "./cron-job-controller.ts";
 
@@ -23,7 +24,8 @@ async function setUp(spec: Partial<CronJobSpec>, { complete = true } = {}) {
     const status = { conditions, startTime: at, completionTime: at };
     if (complete) void writer.update(JOBS, { ...object, status }, "status");
   });
-  bench.start(createCronJobController(bench.deps));
+  const metrics = createMetrics();
+  bench.start(createCronJobController({ ...bench.deps, metrics }));
   const jobTemplate = { metadata: { labels: { app: "tick" } }, spec: { parallelism: 1, template: {} } };
   const limits = { successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 };
   const defaults = { schedule: "* * * * *", concurrencyPolicy: "Allow", suspend: false, jobTemplate, ...limits };
@@ -39,7 +41,7 @@ async function setUp(spec: Partial<CronJobSpec>, { complete = true } = {}) {
   await clock.settle();
   const stored = () => reader.get({ resource: CRON_JOBS, namespace: "a", name: "tick" });
   const cronJob = () => typed("CronJob", stored() ?? untyped({ kind: "CronJob" }));
-  return Object.assign(bench, { started, cronJob });
+  return Object.assign(bench, { started, cronJob, metrics });
 }
 
 test("a cron job of every minute makes 1440 jobs a day, each once, and keeps three", async () => {
@@ -53,6 +55,13 @@ test("a cron job of every minute makes 1440 jobs a day, each once, and keeps thr
     lastScheduleTime: "2026-01-02T00:00:00Z",
     lastSuccessfulTime: "2026-01-02T00:00:00Z",
   });
+});
+
+test("how late jobs are made is told", async () => {
+  const { clock, metrics } = await setUp({});
+  await clock.advance(2 * MINUTE);
+  const series = "cronjob_controller_job_creation_skew_duration_seconds";
+  expect(await metrics.render()).toContain(`${series}_bucket{le="1"} 2\n`);
 });
 
 test("a cron job of every second makes a job a minute, because of their names", async () => {

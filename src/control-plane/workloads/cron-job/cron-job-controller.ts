@@ -2,8 +2,9 @@ import { isApiError } from "../../../api/api-error.ts";
 import type { Job, ObjectReference } from "../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../api/object.ts";
 import { isEqualJson } from "../../../api/patch/json-value.ts";
-import { MINUTE } from "../../../base/clock.ts";
+import { MINUTE, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
+import { createMetrics, type Metrics } from "../../../base/metrics.ts";
 import { type Controller, type ControllerDeps, runFollowingWithEvents } from "../../control-loop/controller.ts";
 import { namespacedKeyOf, splitNamespacedKey } from "../../control-loop/namespaced-key.ts";
 import { createEventRecorder, type EventRecorder } from "../../control-loop/record-events.ts";
@@ -22,6 +23,8 @@ const LONGEST_WAIT_MS = MINUTE;
 
 interface CronJobDeps extends ControllerDeps {
   events: EventRecorder;
+  /** How long after they were due jobs are made, in seconds. */
+  skew: { observe(seconds: number): void };
   /** When the schedule of a cron job was last changed, by key. What was due before by the new one is not started. */
   changedAt: Map<string, number>;
 }
@@ -29,7 +32,8 @@ interface CronJobDeps extends ControllerDeps {
 /** Makes the jobs of cron jobs when they are due, and forgets old ones (`pkg/controller/cronjob`). */
 export function createCronJobController(deps: ControllerDeps): Controller {
   const events = createEventRecorder(deps, COMPONENT);
-  const cronJobs: CronJobDeps = { ...deps, events, changedAt: new Map() };
+  const skew = declareSkew(deps.metrics ?? createMetrics());
+  const cronJobs: CronJobDeps = { ...deps, events, skew, changedAt: new Map() };
   const queue = createWorkQueue(deps, { name: "cronjob", reconcile: (key) => reconcileCronJob(cronJobs, key) });
   const dependents = { resource: JOBS, ownerKind: "CronJob", ownerResource: CRON_JOBS, selects: () => false };
   const follow = () => [
@@ -42,6 +46,13 @@ export function createCronJobController(deps: ControllerDeps): Controller {
     followDependents(deps, dependents, (key) => queue.add(key)),
   ];
   return { run: (signal) => runFollowingWithEvents(queue, follow, events, signal) };
+}
+
+/** Upstream's series (`pkg/controller/cronjob/metrics`). */
+function declareSkew(metrics: Metrics): CronJobDeps["skew"] {
+  const help = "Time between when a cronjob is scheduled to be run, and when the corresponding job is created";
+  const buckets = Array.from({ length: 10 }, (_, power) => 2 ** power);
+  return metrics.histogram("cronjob_controller_job_creation_skew_duration_seconds", help, { buckets });
 }
 
 function isRescheduled({ object, previous }: ResourceEvent): boolean {
@@ -74,7 +85,7 @@ async function reconcileCronJob(deps: CronJobDeps, key: string): Promise<number 
 
 /** Returns the reference to the new job; undefined when none could be made because another owner has its name. */
 async function startJob(deps: CronJobDeps, object: KubeObject, start: JobStart): Promise<ObjectReference | undefined> {
-  const { reader, writer, events } = deps;
+  const { reader, writer, events, skew, clock } = deps;
   const { namespace = "" } = object.metadata;
   for (const { name = "", uid = "" } of start.replaces) await removeJob(deps, object, { name, uid });
   // A start that was made before a crash is not made again, and counts as this one.
@@ -82,6 +93,7 @@ async function startJob(deps: CronJobDeps, object: KubeObject, start: JobStart):
   if (found !== undefined) return isControlledBy(found, object) ? referenceTo(found) : undefined;
   try {
     const created = await writer.create(JOBS, jobOf(object, start));
+    skew.observe((clock.now() - start.dueAt) / SECOND);
     const message = `Created job ${start.name}`;
     events.record({ about: object, type: "Normal", reason: "SuccessfulCreate", message });
     return referenceTo(created);

@@ -1,4 +1,5 @@
 import { isApiError } from "../../../api/api-error.ts";
+import type { Job } from "../../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { isEqualJson } from "../../../api/patch/json-value.ts";
 import { type Controller, type ControllerDeps, runFollowingWithEvents } from "../../control-loop/controller.ts";
@@ -13,6 +14,7 @@ import { createPodControl, type PodControl } from "../pod-control/pod-control.ts
 import { runSlowStart } from "../pod-control/slow-start.ts";
 import { activeTimeLeftMs, examineJob, type JobView } from "./examine-job.ts";
 import { continueStreak, type FailureStreak } from "./job-back-off.ts";
+import { createJobMetrics, type JobMetrics, type SyncAction } from "./job-metrics.ts";
 import { finishedConditionOf, isManagedElsewhere, TRACKING_FINALIZER } from "./job-pods.ts";
 import { planJobPods } from "./plan-job-pods.ts";
 import { podOfJob } from "./pod-of-job.ts";
@@ -25,6 +27,7 @@ const COMPONENT = "job-controller";
 interface JobDeps extends ControllerDeps {
   events: EventRecorder;
   control: PodControl;
+  counted: JobMetrics;
   /** The failures in a row of the jobs that have some, by key. As upstream, they are forgotten with the process. */
   streaks: Map<string, FailureStreak & { uid: string }>;
 }
@@ -32,7 +35,8 @@ interface JobDeps extends ControllerDeps {
 /** Runs the pods of jobs until the jobs have succeeded or failed (`pkg/controller/job`). */
 export function createJobController(deps: ControllerDeps): Controller {
   const events = createEventRecorder(deps, COMPONENT);
-  const jobs: JobDeps = { ...deps, events, control: createPodControl(deps, events), streaks: new Map() };
+  const counted = createJobMetrics(deps.clock, deps.metrics);
+  const jobs: JobDeps = { ...deps, events, control: createPodControl(deps, events), counted, streaks: new Map() };
   const queue = createWorkQueue(deps, { name: "job", reconcile: (key) => reconcileJob(jobs, key) });
   const follow = () => [
     deps.feed.follow(JOBS, ({ object }) => queue.add(namespacedKeyOf(object.metadata))),
@@ -67,13 +71,21 @@ async function reconcileJob(deps: JobDeps, key: string): Promise<number | undefi
   const before = lookAt(deps, key, object);
   if (before === undefined) return undefined;
   const plan = planJobPods(before.view, before.streak, clock.now());
-  const error = await changePods(deps, before, plan);
-  const after = lookAt(deps, key, object);
-  if (after !== undefined) await keepBooks(deps, key, after);
-  if (error !== undefined) throw error;
+  const after = await deps.counted.sync(before.view.job, actionOf(plan), async () => {
+    const error = await changePods(deps, before, plan);
+    const sight = lookAt(deps, key, object);
+    if (sight !== undefined) await keepBooks(deps, key, sight);
+    if (error !== undefined) throw error;
+    return sight;
+  });
   const left = after && activeTimeLeftMs(after.view.job, clock.now());
   const waits = [plan.waitMs, left].filter((wait) => wait !== undefined && wait > 0);
   return waits.length === 0 ? undefined : Math.min(...waits.map((wait) => wait ?? 0));
+}
+
+function actionOf({ create, end, dismiss }: ReturnType<typeof planJobPods>): SyncAction {
+  if (create.length > 0) return "pods_created";
+  return end.length + dismiss.length > 0 ? "pods_deleted" : "tracking";
 }
 
 function readJob({ reader }: JobDeps, key: string): KubeObject | undefined {
@@ -133,10 +145,20 @@ async function changePods(
 async function keepBooks(deps: JobDeps, key: string, { object, view, streak }: Sight): Promise<void> {
   const { writer, clock, events, streaks } = deps;
   const { status, release, news } = trackJob(view, clock.now());
-  if (!isEqualJson(status, object["status"])) await writer.update(JOBS, { ...object, status }, "status");
+  if (!isEqualJson(status, object["status"])) {
+    const written = { ...object, status };
+    await writer.update(JOBS, written, "status");
+    countBooks(deps, view.job, typed("Job", written));
+  }
   const { uid = "" } = object.metadata;
   if (streak === undefined) streaks.delete(key);
   else streaks.set(key, { ...streak, uid });
   for (const said of news) events.record({ about: object, ...said });
   await releaseAll(deps, release);
+}
+
+function countBooks({ counted }: JobDeps, before: Job, after: Job): void {
+  counted.counted(before, after);
+  const condition = finishedConditionOf(after);
+  if (condition !== undefined && finishedConditionOf(before) === undefined) counted.finished(after, condition);
 }

@@ -16,7 +16,7 @@ const JOBS = "jobs.batch";
 export function createJobOrphanController(deps: ControllerDeps): Controller {
   const { reader, feed } = deps;
   const queue = createWorkQueue(deps, {
-    name: "job-orphan-pods",
+    name: "job_orphan_pod",
     async reconcile(key) {
       const pod = reader.get(podNameOf(key));
       if (pod !== undefined && isOrphan(deps, pod)) await releasePod(deps, typed("Pod", pod));

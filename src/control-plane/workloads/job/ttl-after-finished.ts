@@ -9,7 +9,7 @@ import { finishedConditionOf } from "./job-pods.ts";
  */
 export function createTtlAfterFinished(deps: ControllerDeps): Controller {
   return createExpiryController(deps, {
-    name: "ttl-after-finished",
+    name: "ttl_jobs_to_delete",
     resource: "jobs.batch",
     expiresAt: jobDeadline,
     propagationPolicy: "Foreground",
