@@ -10,6 +10,7 @@ type FeatureGateName = keyof typeof FEATURE_GATES;
 export const GATES_IN_USE = [
   "AllowDNSOnlyNodeCSR",
   "CSIVolumeHealth",
+  "ComponentFlagz",
   "ComponentStatusz",
   "ContainerCheckpoint",
   "CustomCPUCFSQuotaPeriod",

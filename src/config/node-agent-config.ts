@@ -4,6 +4,7 @@ import { isRecord } from "../api/object.ts";
 import { checkDnsSubdomain } from "../api/validation/names.ts";
 import type { ConfigurationError } from "./codec.ts";
 import { type CpuSettings, computeCpuSettings } from "./cpu-settings.ts";
+import { describeFlags } from "./describe-flags.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 import { DEFAULT_HISTORY_AGE_MS, DEFAULT_HISTORY_BYTES } from "./process-flags.ts";
@@ -56,6 +57,8 @@ export interface NodeAgentConfig {
   /** Undefined means standalone: the node runs pods of files and URLs only. */
   readonly cluster: ClusterConfig | undefined;
   readonly log: LogOptions;
+  /** Every flag with its value, as `/flagz` shows it. */
+  readonly flags: Readonly<Record<string, string>>;
 }
 
 /** The settings of a node that belongs to a cluster. */
@@ -153,6 +156,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     cpus: computeCpuSettings(configuration, sources.featureGates, errors),
     cluster: readCluster(flags, absolute, errors),
     log: computeLogOptions(configuration),
+    flags: describeFlags(flags),
   };
   errors.push(...validateModes(flags));
   return { config: Object.freeze(config), errors };

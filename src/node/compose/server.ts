@@ -13,6 +13,7 @@ import { createServerIdentity, type ServerIdentity } from "../cluster/certificat
 import { createCheckpointEndpoint } from "../runtime/streaming/checkpoint-endpoint.ts";
 import { createStreamingEndpoints, type Streaming } from "../runtime/streaming/streaming-endpoints.ts";
 import { createNodeAccess } from "../server/access.ts";
+import { createFlagz } from "../server/flagz.ts";
 import { createReadOnlyHandler } from "../server/handlers.ts";
 import { httpMetricsOf } from "../server/http-metrics.ts";
 import { createNodeApi, type NodeEndpoint } from "../server/node-api.ts";
@@ -76,8 +77,10 @@ function composeEndpoints(
     ...createPageEndpoints(deps.agent.view),
     ...composeLogEndpoints(deps, config),
   };
-  if (!config.featureGates.ComponentStatusz) return endpoints;
-  return withStatusz(endpoints, { clock: deps.ports.host.clock, version: KUBELET_VERSION });
+  const { ComponentFlagz, ComponentStatusz } = config.featureGates;
+  const all = ComponentFlagz ? { ...endpoints, "/flagz": createFlagz(config.flags) } : endpoints;
+  if (!ComponentStatusz) return all;
+  return withStatusz(all, { clock: deps.ports.host.clock, version: KUBELET_VERSION });
 }
 
 /** Half of the connections that the server has: logs, statistics and metrics are asked for beside the streams. */

@@ -1,5 +1,5 @@
 import { type Clock, MINUTE, SECOND } from "../../base/clock.ts";
-import type { Page } from "../../host/http-server.ts";
+import { createComponentPage } from "./component-page.ts";
 import type { NodeEndpoint } from "./node-api.ts";
 
 interface StatuszOptions {
@@ -12,35 +12,44 @@ interface StatuszOptions {
 }
 
 const HOUR = 60 * MINUTE;
-const WARNING =
-  "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for " +
-  "debugging purposes only.";
 
 /**
- * Creates the page `/statusz` for people (KEP-4827, the feature ComponentStatusz). It shows since when the node agent
- * runs, and its version.
+ * Creates the page `/statusz` (KEP-4827, the feature ComponentStatusz). It shows since when the node agent runs, and its
+ * version.
  */
-export function createStatusz(clock: Pick<Clock, "now">, { startedAt, version, paths }: StatuszOptions): () => Page {
-  const binary = version.replace(/^v/, "");
-  const emulated = binary.split(".").slice(0, 2).join(".");
-  return () => {
-    const lines = [
-      ["Started", formatUnixDate(startedAt)],
-      ["Up", formatUpTime(clock.now() - startedAt)],
-      ["Go version", "none"],
-      ["Binary version", binary],
-      ["Emulation version", emulated],
-      ["Paths", [...paths].sort().join(" ")],
-    ];
-    const body = lines.map(([name, value]) => `${name}:  ${value}\n`).join("");
-    return { status: 200, body: `\nkubelet statusz\n${WARNING}\n\n${body}` };
-  };
+export function createStatusz(clock: Pick<Clock, "now">, { startedAt, version, paths }: StatuszOptions): NodeEndpoint {
+  const binaryVersion = version.replace(/^v/, "");
+  const emulationVersion = binaryVersion.split(".").slice(0, 2).join(".");
+  const sorted = [...new Set(paths.map(firstSegment))].sort();
+  return createComponentPage(
+    { path: PATH, kind: "Statusz" },
+    {
+      text() {
+        const lines = [
+          ["Started", formatUnixDate(startedAt)],
+          ["Up", formatUpTime(clock.now() - startedAt)],
+          ["Go version", "none"],
+          ["Binary version", binaryVersion],
+          ["Emulation version", emulationVersion],
+          ["Paths", sorted.join(" ")],
+        ];
+        return lines.map(([name, value]) => `${name}:  ${value}\n`).join("");
+      },
+      fields: () => ({
+        startTime: `${new Date(startedAt).toISOString().slice(0, 19)}Z`,
+        uptimeSeconds: Math.max(0, Math.floor((clock.now() - startedAt) / SECOND)),
+        goVersion: "none",
+        binaryVersion,
+        emulationVersion,
+        paths: sorted,
+      }),
+    },
+  );
 }
 
 const PATH = "/statusz";
 /** The paths of the node's own API that are not endpoints. */
 const OTHER_PATHS = ["/configz", "/healthz", "/metrics", "/pods", "/runningpods", PATH];
-const NOT_FOUND: Page = { status: 404, body: "404 page not found\n" };
 
 /** Adds to the endpoints the page `/statusz`, which names all the others. */
 export function withStatusz(
@@ -48,8 +57,12 @@ export function withStatusz(
   { clock, version }: { readonly clock: Pick<Clock, "now">; readonly version: string },
 ): Record<string, NodeEndpoint> {
   const paths = [...Object.keys(endpoints), ...OTHER_PATHS];
-  const page = createStatusz(clock, { startedAt: clock.now(), version, paths });
-  return { ...endpoints, [PATH]: ({ path }) => (path === PATH ? page() : NOT_FOUND) };
+  return { ...endpoints, [PATH]: createStatusz(clock, { startedAt: clock.now(), version, paths }) };
+}
+
+/** Upstream names `/stats` for all that is below it. */
+function firstSegment(path: string): string {
+  return `/${path.split("/")[1] ?? ""}`;
 }
 
 /** Formats a time as Unix' `date` does: `Sun Nov 22 00:22:58 UTC 2026`, with a space before a day of one digit. */
