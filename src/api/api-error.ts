@@ -36,6 +36,13 @@ interface ApiErrorDetails {
   retryAfterSeconds?: number;
 }
 
+/** What another server chose to answer with, where that is none of the reasons above or has another code. */
+interface ForeignStatus {
+  /** From 400 on. */
+  readonly code: number;
+  readonly reason?: string | undefined;
+}
+
 /**
  * A failed API call: what a server answers with, and what a client throws. Its `status` is the answer's body.
  * Expected by callers that act on `reason` (a Conflict is tried again, a NotFound means gone).
@@ -45,12 +52,14 @@ export class ApiError extends Error {
   readonly reason: ApiErrorReason;
   readonly code: number;
   readonly details: Readonly<ApiErrorDetails>;
+  readonly #foreign: ForeignStatus | undefined;
 
-  constructor(reason: ApiErrorReason, message: string, details: ApiErrorDetails = {}) {
+  constructor(reason: ApiErrorReason, message: string, details: ApiErrorDetails = {}, foreign?: ForeignStatus) {
     super(message);
     this.reason = reason;
-    this.code = REASON_CODES[reason];
+    this.code = foreign?.code ?? REASON_CODES[reason];
     this.details = details;
+    this.#foreign = foreign;
   }
 
   get status(): Status {
@@ -61,12 +70,14 @@ export class ApiError extends Error {
       metadata: {},
       status: "Failure",
       message: this.message,
-      reason: this.reason,
+      ...reasonField(this.#foreign === undefined ? this.reason : this.#foreign.reason),
       ...(hasDetails && { details: this.details }),
       code: this.code,
     };
   }
 }
+
+const reasonField = (reason: string | undefined) => (reason === undefined ? {} : { reason });
 
 /** Narrows the error in a `catch`: true for an ApiError, of the reason if one is given. */
 export function isApiError(error: unknown, reason?: ApiErrorReason): error is ApiError {
@@ -134,4 +145,9 @@ export function badRequestError(message: string): ApiError {
 /** The revision that was asked for is no longer kept: list anew. */
 export function expiredError(message: string): ApiError {
   return new ApiError("Expired", message);
+}
+
+/** The failure is the server's own, or that of a server that it depends on. */
+export function internalError(message: string): ApiError {
+  return new ApiError("InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
 }

@@ -23,6 +23,7 @@ import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { callWeb } from "../../host/linux/network/call-web.ts";
 import { listenHttp } from "../../host/linux/network/listen-http.ts";
+import { createPostCall } from "../../host/linux/network/post-kept.ts";
 import { resolveHost } from "../../host/linux/network/resolve-host.ts";
 import { systemEventLoop } from "../../host/linux/system/event-loop.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
@@ -122,7 +123,8 @@ export async function serveControlPlane(
     const metrics = createMetrics();
     const { noteRequest, ...meter } = measureStalls(metrics, log);
     stop.signal.addEventListener("abort", meter.stop);
-    const controlPlane = compose({ store, metrics, noteRequest }, server.port, options, parts);
+    const world = { store, metrics, noteRequest, stop: stop.signal };
+    const controlPlane = compose(world, server.port, options, parts);
     serving.handle = controlPlane.handle;
     return describe({ controlPlane, server, store, stop, podDoor }, options, parts);
   } catch (error) {
@@ -169,7 +171,14 @@ function measureStalls(metrics: Metrics, log: Log) {
 }
 
 function compose(
-  { store, metrics, noteRequest }: Pick<ControlPlaneDeps, "store" | "metrics" | "noteRequest">,
+  {
+    store,
+    metrics,
+    noteRequest,
+    stop,
+  }: Pick<ControlPlaneDeps, "store" | "metrics" | "noteRequest"> & {
+    stop: AbortSignal;
+  },
   port: number,
   { address: listened, podAddress: address = listened, port: _, ...options }: ServedControlPlaneOptions,
   { certificates, renewals, localDirectories, manifests, log }: ControlPlaneParts,
@@ -189,6 +198,7 @@ function compose(
       manifests: manifests && { ...manifests, files: linuxFiles },
       random: { number: Math.random, uuid: randomUUID },
       tokens: createTokenIssuer({ ...tokenKey, issuer: ISSUER, audiences: [ISSUER], now, randomId: randomUUID }),
+      webhooks: { post: createPostCall(stop), signal: stop },
       nodes: { callWeb, callUpgrade, acceptWebSocket, resolveHost, identity: nodeIdentity(current) },
       certificates: {
         certificatePem: trustedPem,

@@ -32,6 +32,8 @@ interface AdmissionDeps extends Omit<DefaultAccountDeps, "clock"> {
   randomSuffix: () => string;
   authorize: Authorize;
   loadSubjectReader: LoadSubjectReader;
+  /** The plugin that asks admission webhooks. */
+  webhooks: AdmissionPlugin;
 }
 
 interface AdmissionOptions extends PriorityOptions, TolerationSecondsOptions, AttendedElsewhere {
@@ -66,6 +68,7 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
     createCertificateSigning(authorize),
     createClusterTrustBundleAttest(authorize),
     createCertificateSubjectRestriction(subjects),
+    deps.webhooks,
     createResourceQuota(reader, deps.clock),
     createUnattendedKinds(options),
   ];

@@ -23,6 +23,7 @@ test("the plugins run in upstream's order", () => {
       randomSuffix: () => "",
       authorize: () => ({ allowed: false, reason: "" }),
       loadSubjectReader: async () => () => ({ commonName: "", organizations: [] }),
+      webhooks: { name: "AdmissionWebhooks" },
     },
     { apiAudiences: [] },
   );
@@ -44,6 +45,7 @@ test("the plugins run in upstream's order", () => {
     "CertificateSigning",
     "ClusterTrustBundleAttest",
     "CertificateSubjectRestriction",
+    "AdmissionWebhooks",
     "ResourceQuota",
     "UnattendedKinds",
   ]);

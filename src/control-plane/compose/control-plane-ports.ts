@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { ServedRequest } from "../../host/http-server.ts";
+import type { PostCall } from "../../host/post-call.ts";
 import type { ResolveHost } from "../../host/resolve-host.ts";
 import type { CallUpgrade } from "../../host/upgrade-call.ts";
 import type { CallWeb } from "../../host/web-call.ts";
@@ -28,6 +29,7 @@ export interface ControlPlaneDeps {
   tokens: TokenIssuer;
   certificates: ClusterAuthority;
   nodes: NodeAccess;
+  webhooks: WebhookAccess;
   /** A node's directories for volumes of the default storage class. Default: the cluster has no such class. */
   localDirectories?: LocalDirectories | undefined;
   /** A directory of manifests that are applied. Default: none. */
@@ -44,6 +46,13 @@ interface NodeAccess {
   resolveHost: ResolveHost;
   /** The API server's client certificate for nodes, in PEM. */
   identity: { readonly certificatePem: string; readonly keyPem: string };
+}
+
+/** The way to webhooks. */
+interface WebhookAccess {
+  post: PostCall;
+  /** Fires when the control plane stops: no webhook is waited for then. */
+  signal: AbortSignal;
 }
 
 /** The sources of randomness. */

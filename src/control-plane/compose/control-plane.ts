@@ -16,10 +16,12 @@ import { createFeed, createWriter } from "../registry/in-process.ts";
 import { createKindTable } from "../registry/kind-table.ts";
 import { createReader } from "../registry/reader.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
+import { createReplayedChance } from "../registry/replayed-chance.ts";
 import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
 import { composeControllers } from "./controllers.ts";
 import { composeResourceMetrics } from "./resource-metrics.ts";
 import { composeRest } from "./rest.ts";
+import { composeWebhooks } from "./webhooks.ts";
 
 /** A control plane, built and not yet running. */
 export interface ControlPlane {
@@ -42,23 +44,33 @@ export interface ControlPlane {
 
 /** Builds the control plane on a store, bottom up. */
 export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlaneConfig): ControlPlane {
-  const { store, clock, log, random, certificates } = deps;
+  const { store, clock, log, certificates } = deps;
   const now = () => clock.now();
-  const randomSuffix = () => randomNameSuffix(random.number);
+  const chance = createReplayedChance({ ...deps.random, now });
+  const randomSuffix = () => randomNameSuffix(chance.number);
 
   const { serviceCidr } = options;
-  const kinds = createKindTable(createBuiltInKinds({ serviceCidr, random: random.number }));
+  const kinds = createKindTable(createBuiltInKinds({ serviceCidr, random: chance.number }));
   const reader = createReader(store, kinds);
   const feed = createFeed(store, kinds);
   const authorizer = createAuthorizer({ feed });
   const admission = [
     ...createAdmissionPlugins(
-      { ...certificates, reader, feed, clock, randomSuffix, authorize: authorizer.authorize },
+      {
+        ...certificates,
+        reader,
+        feed,
+        clock,
+        randomSuffix,
+        authorize: authorizer.authorize,
+        webhooks: composeWebhooks({ ...deps, reader, kinds }),
+      },
       { apiAudiences: deps.tokens.audiences, networkPolicies: options.networkPolicies },
     ),
     createEscalationCheck(authorizer),
   ];
-  const registry: RegistryDeps = { store, kinds, admission, now, newUid: random.uuid, randomSuffix };
+  const { now: decisionTime, uuid: newUid, record } = chance;
+  const registry: RegistryDeps = { store, kinds, admission, now: decisionTime, newUid, randomSuffix, record };
   const writer = createWriter(registry, "nodelet");
 
   const definitions = followDefinitions({ kinds, feed, writer, reader, clock, log });

@@ -57,6 +57,10 @@ export interface AdmissionRequest {
   /** The stored object; undefined for CREATE. */
   readonly current: KubeObject | undefined;
   readonly dryRun: boolean;
+  /** The options of the request, as `CreateOptions` of `meta.k8s.io/v1`. Default: there are none. */
+  readonly options?: object | undefined;
+  /** True in the second round of the plugins that change objects; see `wantsReinvocation`. Default false. */
+  readonly isReinvocation?: boolean;
   /** Adds a Warning header to the answer. */
   warn(message: string): void;
 }
@@ -85,6 +89,13 @@ export interface AdmissionPlugin {
    * when there is nothing to wait for. It runs before the decision, which never waits.
    */
   settle?(creation: PendingCreation): Promise<void> | undefined;
+  /**
+   * The plugin for all attempts at one request, for a plugin that remembers what it was answered: its hooks may throw
+   * `UnansweredError`. Undefined when it has nothing to say about any request now.
+   */
+  forRequest?(): AdmissionPlugin | undefined;
+  /** True after a first round of `mutate` by which others should see what has changed after them. */
+  wantsReinvocation?(): boolean;
   /** Returns the object with the plugin's changes. It runs before validation, in the order of the plugins. */
   mutate?(request: AdmissionRequest): KubeObject | undefined;
   /** Judges the object as it will be stored. */

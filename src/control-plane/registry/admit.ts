@@ -1,5 +1,7 @@
 import type { KubeObject } from "../../api/object.ts";
 import type { AccompanyingWrite, AdmissionPlugin, AdmissionRequest, PendingCreation } from "../ports/request.ts";
+import { decideAdmitted } from "./decide-admitted.ts";
+import type { RegistryDeps } from "./registry-deps.ts";
 
 /**
  * Lets every plugin wait for what it will need. Undefined when no plugin waits: most creations are decided in the turn
@@ -13,8 +15,17 @@ export function settleAdmission(
   return waits.length === 0 ? undefined : Promise.all(waits);
 }
 
-/** The object after all plugins that change objects, in their order. Throws the error by which a plugin refuses. */
+/**
+ * The object after all plugins that change objects, in their order; all have a second turn where one of them asks for
+ * that. Throws the error by which a plugin refuses.
+ */
 export function mutateAdmitted(plugins: readonly AdmissionPlugin[], request: AdmissionRequest): KubeObject | undefined {
+  const object = mutateOnce(plugins, request);
+  if (!plugins.some((plugin) => plugin.wantsReinvocation?.())) return object;
+  return mutateOnce(plugins, { ...request, object, isReinvocation: true });
+}
+
+function mutateOnce(plugins: readonly AdmissionPlugin[], request: AdmissionRequest): KubeObject | undefined {
   let { object } = request;
   for (const { mutate } of plugins) {
     const changed = mutate?.({ ...request, object });
@@ -34,4 +45,19 @@ export function accompanyAdmitted(
   request: AdmissionRequest,
 ): readonly AccompanyingWrite[] {
   return plugins.flatMap(({ accompany }) => accompany?.(request) ?? []);
+}
+
+/**
+ * Asks all plugins about the body of an action that is no object of the store (an eviction, a token request), and
+ * resolves with it as they have changed it. Rejects with the error by which a plugin refuses.
+ */
+export async function admitAction(
+  deps: RegistryDeps,
+  request: AdmissionRequest & { readonly object: KubeObject },
+): Promise<KubeObject> {
+  return await decideAdmitted(deps, async ({ admission }) => {
+    const object = mutateAdmitted(admission, request) ?? request.object;
+    validateAdmitted(admission, { ...request, object });
+    return object;
+  });
 }

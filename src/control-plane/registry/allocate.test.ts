@@ -42,6 +42,7 @@ describe("the cluster IP of a service", () => {
       now: clock.now,
       newUid: () => `uid-${++uids}`,
       randomSuffix: () => "abcde",
+      record: () => ({ play: async (attempt) => await attempt() }),
     };
   });
 

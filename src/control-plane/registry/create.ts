@@ -6,13 +6,13 @@ import type { AdmissionRequest } from "../ports/request.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { mutateAdmitted, settleAdmission, validateAdmitted } from "./admit.ts";
 import { allocate } from "./allocate.ts";
-import { decideDurably } from "./decide-durably.ts";
+import { decideAdmitted } from "./decide-admitted.ts";
 import { decodeBody } from "./decode-body.ts";
 import { keysOf } from "./keys.ts";
 import { checkCreated, placeInNamespace, stampCreated } from "./metadata.ts";
 import { apiVersion, unstored } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
-import type { RequestContext } from "./request-context.ts";
+import { optionsOf, type RequestContext } from "./request-context.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
 import { storeAdmitted } from "./store-admitted.ts";
 
@@ -35,7 +35,7 @@ interface CreateRequest {
 export async function createObject(deps: RegistryDeps, request: CreateRequest): Promise<StoredObject> {
   const settled = settleAdmission(deps.admission, request);
   if (settled !== undefined) await settled;
-  return await decideDurably(deps.store, async () => create(deps, request));
+  return await decideAdmitted(deps, async (own) => create(own, request));
 }
 
 async function create(deps: RegistryDeps, request: CreateRequest): Promise<StoredObject> {
@@ -77,9 +77,11 @@ function prepareObject(deps: RegistryDeps, request: CreateRequest): AdmissionReq
     object: named,
     current: undefined,
     dryRun: context.dryRun,
+    options: optionsOf("CreateOptions", context),
     warn: context.warn,
   };
-  const admitted = mutateAdmitted(deps.admission, admission) ?? named;
+  // Admission may change whatever it likes, but for where the object is stored.
+  const admitted = placeInNamespace(kind, mutateAdmitted(deps.admission, admission) ?? named, namespace);
   const complete = admitted === named ? named : (strategy.default?.(admitted) ?? admitted);
   const object = strategy.prepareCreate?.(complete) ?? complete;
   checkCreated(kind, object);

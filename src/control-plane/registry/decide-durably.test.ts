@@ -44,6 +44,7 @@ describe("what is told of a state that is not yet on disk", () => {
       now: clock.now,
       newUid: () => "uid",
       randomSuffix: () => "abcde",
+      record: () => ({ play: async (attempt) => await attempt() }),
     };
     told = [];
   });

@@ -70,3 +70,9 @@ export function resolveKind(
   // The objects of a view lie with the kind that it is a view of.
   return row && { resource: groupResource(row.storedAs ?? row), namespaced: row.namespaced };
 }
+
+/** All kinds that show the objects of this one, in any version or group, itself included. */
+export function viewsOf(kinds: Pick<KindTable, "all">, kind: ResourceKind): ResourceKind[] {
+  const stored = groupResource(kind.storedAs ?? kind);
+  return kinds.all().filter((row) => row.verbs.length > 0 && groupResource(row.storedAs ?? row) === stored);
+}

@@ -1,6 +1,7 @@
 import type { ObjectStore } from "../ports/object-store.ts";
 import type { AdmissionPlugin } from "../ports/request.ts";
 import type { KindTable } from "./kind-table.ts";
+import type { Tape } from "./replayed-chance.ts";
 
 /** The dependencies that all verbs share. */
 export interface RegistryDeps {
@@ -13,4 +14,6 @@ export interface RegistryDeps {
   newUid(): string;
   /** Five characters for generated names. */
   randomSuffix(): string;
+  /** Makes time and chance repeat themselves for further attempts at one decision. */
+  record(): Tape;
 }

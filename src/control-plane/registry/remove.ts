@@ -5,12 +5,12 @@ import { formatTime } from "../../base/clock.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { validateAdmitted } from "./admit.ts";
-import { decideDurably } from "./decide-durably.ts";
+import { decideAdmitted } from "./decide-admitted.ts";
 import { keysOf } from "./keys.ts";
 import type { Preconditions } from "./metadata.ts";
 import { storedForm, viewOf, withMetadata } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
-import type { RequestContext } from "./request-context.ts";
+import { optionsOf, type RequestContext } from "./request-context.ts";
 
 /** `metav1.DeleteOptions`, decoded. */
 export interface DeleteOptions {
@@ -41,7 +41,7 @@ interface Deleted {
  * Rejects with an ApiError: NotFound, Conflict (preconditions), Forbidden.
  */
 export async function deleteObject(deps: RegistryDeps, request: DeleteRequest): Promise<Deleted> {
-  return await decideDurably(deps.store, async () => remove(deps, request));
+  return await decideAdmitted(deps, async (own) => remove(own, request));
 }
 
 async function remove(deps: RegistryDeps, request: DeleteRequest): Promise<Deleted> {
@@ -61,6 +61,7 @@ async function remove(deps: RegistryDeps, request: DeleteRequest): Promise<Delet
     object: undefined,
     current,
     dryRun: context.dryRun,
+    options: { ...optionsOf("DeleteOptions", context), ...options },
     warn: context.warn,
   });
   const plan = planDeletion(kind, current, { options, now: deps.now() });

@@ -14,3 +14,16 @@ export interface RequestContext {
   /** Adds a Warning header to the answer. */
   warn(message: string): void;
 }
+
+/** The request's options as admission sees them; those of a deletion say nothing of fields. */
+export function optionsOf(
+  kind: "CreateOptions" | "UpdateOptions" | "PatchOptions" | "DeleteOptions",
+  { dryRun, fieldManager, fieldValidation }: RequestContext,
+): Readonly<Record<string, unknown>> {
+  return {
+    kind,
+    apiVersion: "meta.k8s.io/v1",
+    ...(dryRun && { dryRun: ["All"] }),
+    ...(kind !== "DeleteOptions" && { ...(fieldManager !== "" && { fieldManager }), fieldValidation }),
+  };
+}

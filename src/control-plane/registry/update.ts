@@ -17,7 +17,7 @@ import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
 import { mutateAdmitted, validateAdmitted } from "./admit.ts";
 import { allocate } from "./allocate.ts";
 import { createObject } from "./create.ts";
-import { decideDurably } from "./decide-durably.ts";
+import { decideAdmitted } from "./decide-admitted.ts";
 import { decodeBody } from "./decode-body.ts";
 import { keysOf } from "./keys.ts";
 import { carryMetadata, checkPreconditions, checkUpdated, placeInNamespace } from "./metadata.ts";
@@ -33,7 +33,7 @@ import {
   withStatusOf,
 } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
-import type { RequestContext } from "./request-context.ts";
+import { optionsOf, type RequestContext } from "./request-context.ts";
 import { storeAdmitted } from "./store-admitted.ts";
 
 export interface UpdateRequest {
@@ -44,8 +44,8 @@ export interface UpdateRequest {
   readonly subresource?: Subresource | undefined;
   readonly context: RequestContext;
   /**
-   * Returns the new object as it was sent, or as a patch makes it of the current one (undefined when there is none). It
-   * is called once, and nothing changes between the call and the write.
+   * Returns the new object as it was sent, or as a patch makes it of the current one (undefined when there is none).
+   * Nothing changes between the call and the write; it is called again for each further attempt.
    */
   change(current: KubeObject | undefined): unknown;
   /** True when the change is a patch of the current object. Default false: the whole object was sent. */
@@ -69,7 +69,7 @@ export interface Updated {
  * nothing. Rejects with an ApiError: BadRequest, NotFound, Conflict, Invalid, Forbidden.
  */
 export async function updateObject(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
-  return await decideDurably(deps.store, async () => update(deps, request));
+  return await decideAdmitted(deps, async (own) => update(own, request));
 }
 
 async function update(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
@@ -135,6 +135,7 @@ function prepareUpdate(
     object: taken,
     current,
     dryRun: context.dryRun,
+    options: optionsOf(request.isPatch || request.isApply ? "PatchOptions" : "UpdateOptions", context),
     warn: context.warn,
   };
   const admitted = mutateAdmitted(deps.admission, admission) ?? taken;

@@ -13,7 +13,7 @@ import type { TokenIssuer } from "../access/service-account-tokens.ts";
 import { answerTokenRequest, planTokenRequest } from "../access/token-request.ts";
 import { defineKind } from "../kinds/define-kind.ts";
 import type { ResourceReader } from "../ports/resources.ts";
-import { mutateAdmitted, validateAdmitted } from "../registry/admit.ts";
+import { admitAction } from "../registry/admit.ts";
 import { decodeBody } from "../registry/decode-body.ts";
 import { viewOf } from "../registry/object-view.ts";
 import { getObject } from "../registry/read.ts";
@@ -87,8 +87,7 @@ export function tokenHandler(registry: RegistryDeps, reader: ResourceReader, tok
       dryRun: context.dryRun,
       warn: context.warn,
     };
-    const admitted = mutateAdmitted(registry.admission, admission) ?? sent;
-    validateAdmitted(registry.admission, { ...admission, object: admitted });
+    const admitted = await admitAction(registry, admission);
     const request = typed("TokenRequest", admitted);
     const plan = planTokenRequest(request, account, reader);
     const issued = tokens.issue(plan);

@@ -39,12 +39,12 @@ export function createApiHandler(deps: ServeDeps): HttpHandler {
   return async (request) => {
     deps.noteRequest(request);
     const startMs = deps.clock.monotonic();
-    const warnings: string[] = [];
+    const warnings = new Set<string>();
     const target = parseRequestTarget(request.method, request.path, request.query);
-    const answer = await answerSafely(deps, request, { target, warn: (message) => warnings.push(message) });
+    const answer = await answerSafely(deps, request, { target, warn: (message) => warnings.add(message) });
     deps.observer.observe(target, answer.status, (deps.clock.monotonic() - startMs) / 1000);
     if (answer.status >= 400) recordRefusal(deps.log, request, answer.status);
-    return withHeaders(answer, warnings, deps.newRequestId());
+    return withHeaders(answer, [...warnings], deps.newRequestId());
   };
 }
 

@@ -4,7 +4,7 @@ import { applyJsonPatch } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
 import { formatTime } from "../../base/clock.ts";
 import type { ResourceReader } from "../ports/resources.ts";
-import { mutateAdmitted, validateAdmitted } from "../registry/admit.ts";
+import { admitAction } from "../registry/admit.ts";
 import { keysOf } from "../registry/keys.ts";
 import { viewOf } from "../registry/object-view.ts";
 import { getObject } from "../registry/read.ts";
@@ -45,7 +45,7 @@ export function evictionHandler(deps: RegistryDeps, reader: ResourceReader): Sub
       throw badRequestError(`name in URL does not match name in Eviction object: ${name} is not ${named}`);
     }
     const pod = getObject(deps.store, kind, target);
-    admitEviction(deps, call, { ...eviction, metadata: { ...eviction.metadata, name, namespace } });
+    await admitEviction(deps, call, { ...eviction, metadata: { ...eviction.metadata, name, namespace } });
     const { dryRun, ...options } = deleteOptionsOf(eviction["deleteOptions"], new URLSearchParams());
     const isDry = dryRun || context.dryRun;
     const plan = planDisruption(viewOf(kind, pod), reader.list("poddisruptionbudgets.policy", namespace));
@@ -67,12 +67,15 @@ export function evictionHandler(deps: RegistryDeps, reader: ResourceReader): Sub
   };
 }
 
-function admitEviction(deps: RegistryDeps, { kind, target, context }: SubresourceCall, eviction: KubeObject): void {
+async function admitEviction(
+  deps: RegistryDeps,
+  { kind, target, context }: SubresourceCall,
+  object: KubeObject,
+): Promise<void> {
   const { namespace, name } = target;
   const { user, dryRun, warn } = context;
   const asked = { kind, subresource: "eviction", namespace, name, user, current: undefined, dryRun, warn };
-  const object = mutateAdmitted(deps.admission, { operation: "CREATE", ...asked, object: eviction });
-  validateAdmitted(deps.admission, { operation: "CREATE", ...asked, object });
+  await admitAction(deps, { operation: "CREATE", ...asked, object });
 }
 
 /**

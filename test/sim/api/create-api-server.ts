@@ -39,6 +39,7 @@ export async function createSimulatedApiServer(deps: { clock: Clock; seed: numbe
       metrics: createMetrics(),
       random: { number: () => random.next(), uuid },
       tokens: createTokenIssuer({ ...key, issuer: ISSUER, audiences: [ISSUER], now, randomId: uuid }),
+      webhooks: { post: unused, signal: new AbortController().signal },
       nodes: {
         callWeb: unused,
         callUpgrade: unused,

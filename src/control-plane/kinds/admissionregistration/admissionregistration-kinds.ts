@@ -1,5 +1,6 @@
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { defineKind, type KindRow } from "../define-kind.ts";
+import { WEBHOOK_CONFIGURATIONS } from "./webhook-configurations.ts";
 
 /**
  * Defines a kind of which no objects can be created. It is served so that clients find an empty list, and not an
@@ -17,21 +18,18 @@ function defineRefused(what: string, row: Pick<KindRow, "kind" | "plural" | "sta
   });
 }
 
-const defineWebhook = (kind: string, plural: string) => defineRefused("admission webhooks", { kind, plural });
-
 const definePolicy = (kind: string, plural: string, status = false) => {
   return defineRefused("admission policies", { kind, plural, status });
 };
 
 /**
- * The kinds that would decide about other objects' admission. They can be listed but not created, because a rule that
- * is not enforced is worse than none.
+ * The kinds that decide about other objects' admission. Policies can be listed but not created, because a rule that is
+ * not enforced is worse than none.
  */
 export const ADMISSION_REGISTRATION_KINDS: readonly ResourceKind[] = [
   definePolicy("MutatingAdmissionPolicy", "mutatingadmissionpolicies"),
   definePolicy("MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings"),
-  defineWebhook("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
   definePolicy("ValidatingAdmissionPolicy", "validatingadmissionpolicies", true),
   definePolicy("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
-  defineWebhook("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
+  ...WEBHOOK_CONFIGURATIONS,
 ];

@@ -1,0 +1,120 @@
+import { isRecord, type KubeObject } from "../../api/object.ts";
+import { CodedError } from "../../base/errors.ts";
+import type { AdmissionRequest } from "../ports/request.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+import { namespaceOf } from "./match-webhook.ts";
+import type { WebhookType } from "./webhook-configurations.ts";
+
+const API_VERSION = "admission.k8s.io/v1";
+const KIND = "AdmissionReview";
+
+/** The objects of a request in the version that a webhook wants. */
+interface ReviewedObjects {
+  readonly view: ResourceKind;
+  readonly object: KubeObject | undefined;
+  readonly current: KubeObject | undefined;
+}
+
+/** The `request` of an AdmissionReview, but for its uid. Equal requests give equal JSON. */
+export function reviewedRequest(request: AdmissionRequest, { view, object, current }: ReviewedObjects): object {
+  const { kind, subresource, operation, user, dryRun, options } = request;
+  const { username, uid, groups, extra } = user;
+  const namespace = namespaceOf(request);
+  return {
+    kind: kindOf(view, subresource),
+    resource: resourceOf(view),
+    ...(subresource !== "" && { subResource: subresource }),
+    requestKind: kindOf(kind, subresource),
+    requestResource: resourceOf(kind),
+    ...(subresource !== "" && { requestSubResource: subresource }),
+    ...(request.name !== "" && { name: request.name }),
+    ...(namespace !== "" && { namespace }),
+    operation,
+    userInfo: { username, ...(uid !== undefined && { uid }), groups, ...(extra !== undefined && { extra }) },
+    object: object ?? null,
+    oldObject: current ?? null,
+    dryRun,
+    options: options ?? null,
+  };
+}
+
+/** The whole review that is posted. */
+export function reviewOf(request: object, uid: string): object {
+  return { kind: KIND, apiVersion: API_VERSION, request: { uid, ...request } };
+}
+
+function kindOf(kind: ResourceKind, subresource: string) {
+  const row = kind.subresources.find(({ name }) => name === subresource);
+  const { group, version, kind: name } = row ?? kind;
+  return { group, version, kind: name };
+}
+
+const resourceOf = ({ group, version, plural }: ResourceKind) => ({ group, version, resource: plural });
+
+/** What a webhook answered. */
+export interface ReviewAnswer {
+  readonly allowed: boolean;
+  /** The Status by which it refuses. */
+  readonly status: Readonly<Record<string, unknown>>;
+  readonly warnings: readonly string[];
+  /** A JSON patch, as bytes; undefined when nothing is changed. */
+  readonly patch: Buffer | undefined;
+}
+
+const MAX_WARNINGS = 20;
+const MAX_WARNING_LENGTH = 4_096;
+
+/**
+ * Reads the answer to the review with this uid. Throws a CodedError `webhook-failed` with upstream's words for one that
+ * is none.
+ */
+export function readReviewAnswer(body: unknown, { uid, type }: { uid: string; type: WebhookType }): ReviewAnswer {
+  const review = isRecord(body) ? body : {};
+  const { response } = review;
+  if (!isRecord(response)) throw unfit("webhook response was absent");
+  if (response["uid"] !== uid) {
+    throw unfit(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(response["uid"]))}`);
+  }
+  const { apiVersion, kind } = review;
+  if (apiVersion !== API_VERSION || kind !== KIND) {
+    const got = `${textOf(apiVersion)}, Kind=${textOf(kind)}`;
+    throw unfit(`expected webhook response of ${API_VERSION}, Kind=${KIND}, got ${got}`);
+  }
+  const { allowed = false, status, warnings = [], auditAnnotations = {} } = response;
+  if (typeof allowed !== "boolean") throw unfit("response.allowed must be a boolean");
+  if (!isRecord(auditAnnotations ?? {})) throw unfit("response.auditAnnotations must be an object");
+  return {
+    allowed,
+    status: isRecord(status) ? status : {},
+    warnings: readWarnings(warnings ?? []),
+    patch: readPatch(response, type),
+  };
+}
+
+const unfit = (message: string) => new CodedError("webhook-failed", `received invalid webhook response: ${message}`);
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : "");
+
+function readWarnings(warnings: unknown): string[] {
+  if (!Array.isArray(warnings)) throw unfit("response.warnings must be a list");
+  const texts = warnings.filter((warning: unknown) => typeof warning === "string");
+  return texts.slice(0, MAX_WARNINGS).map((text) => text.slice(0, MAX_WARNING_LENGTH));
+}
+
+function readPatch(response: Readonly<Record<string, unknown>>, type: WebhookType): Buffer | undefined {
+  const patch = response["patch"] ?? "";
+  const patchType = response["patchType"] ?? undefined;
+  if (typeof patch !== "string") throw unfit("response.patch must be text in base64");
+  if (type === "validating") {
+    if (patch !== "") throw unfit("validating webhook may not return response.patch");
+    if (patchType !== undefined) throw unfit("validating webhook may not return response.patchType");
+    return undefined;
+  }
+  if (patch === "" && patchType === undefined) return undefined;
+  if (patchType === undefined) throw unfit("webhook returned response.patch but not response.patchType");
+  if (patch === "") throw unfit("webhook returned response.patchType but not response.patch");
+  if (patchType === "") throw unfit('webhook returned invalid response.patchType of ""');
+  if (patchType !== "JSONPatch")
+    throw new CodedError("webhook-failed", `unsupported patch type ${JSON.stringify(patchType)}`);
+  return Buffer.from(patch, "base64");
+}

@@ -1,0 +1,136 @@
+import { type ApiError, badRequestError, internalError, isApiError } from "../../api/api-error.ts";
+import { formatFieldError } from "../../api/field-error.ts";
+import { isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
+import { applyJsonPatch } from "../../api/patch/json-patch.ts";
+import type { Clock } from "../../base/clock.ts";
+import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
+import type { AdmissionRequest } from "../ports/request.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+import { type ReviewAnswer, readReviewAnswer, reviewOf } from "./admission-review.ts";
+import { refusalBy } from "./refusal-status.ts";
+import type { CallWebhook } from "./webhook-client.ts";
+import type { Webhook } from "./webhook-configurations.ts";
+import type { WebhookMetrics } from "./webhook-metrics.ts";
+
+export interface AskDeps {
+  readonly call: CallWebhook;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly metrics: WebhookMetrics;
+  newUid(): string;
+}
+
+/** The question to a webhook: a request, with its objects in the version that the webhook wants. */
+export interface Question {
+  readonly view: ResourceKind;
+  readonly request: AdmissionRequest;
+  /** In that version; undefined for a deletion. */
+  readonly object: KubeObject | undefined;
+  /** The `request` of the AdmissionReview, but for its uid. */
+  readonly reviewed: object;
+}
+
+/** What becomes of the request after one webhook. */
+export type Verdict = {
+  readonly warnings: readonly string[];
+} & (
+  | { readonly kind: "passed" }
+  /** The object as the webhook wants it, in its version, with defaults. */
+  | { readonly kind: "changed"; readonly object: KubeObject }
+  | { readonly kind: "refused"; readonly error: ApiError }
+);
+
+const PASSED: Verdict = { kind: "passed", warnings: [] };
+
+/**
+ * Asks a webhook. A call that fails becomes a refusal, or is passed over, as the webhook's policy says. Rejects only with
+ * `AbortedError`.
+ */
+export async function askWebhook(deps: AskDeps, webhook: Webhook, question: Question): Promise<Verdict> {
+  const { operation, dryRun } = question.request;
+  if (dryRun && !webhook.supportsDryRun) {
+    return refused(badRequestError(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`));
+  }
+  const startMs = deps.clock.monotonic();
+  const call = () => ({ webhook, operation, seconds: (deps.clock.monotonic() - startMs) / 1000 });
+  try {
+    const answer = await readAnswer(deps, webhook, question.reviewed);
+    const verdict = judge(webhook, question, answer);
+    const code = verdict.kind === "refused" ? verdict.error.code : 200;
+    deps.metrics.observe({ ...call(), code, ...(verdict.kind === "refused" && { rejection: "no_error" }) });
+    return verdict;
+  } catch (error) {
+    if (codeOf(error) === "webhook-failed") return failed(deps, call(), messageOf(error));
+    // What the webhook wants of the object cannot be done, and no policy passes over that.
+    if (!isApiError(error) && codeOf(error) !== "unfit-change") throw error;
+    deps.metrics.observe({ ...call(), code: 0, rejection: "apiserver_internal_error" });
+    return refused(isApiError(error, "InternalError") ? error : internalError(messageOf(error)));
+  }
+}
+
+const refused = (error: ApiError, warnings: readonly string[] = []): Verdict => ({ kind: "refused", error, warnings });
+
+function failed(
+  { metrics }: AskDeps,
+  call: Pick<Parameters<WebhookMetrics["observe"]>[0], "webhook" | "operation" | "seconds">,
+  why: string,
+): Verdict {
+  const { webhook } = call;
+  const code = 503;
+  if (webhook.ignoresFailures) {
+    metrics.observe({ ...call, code });
+    metrics.countFailOpen(webhook);
+    return PASSED;
+  }
+  metrics.observe({ ...call, code, rejection: "calling_webhook_error" });
+  return refused(internalError(`failed calling webhook ${JSON.stringify(webhook.name)}: ${why}`));
+}
+
+async function readAnswer({ call, newUid }: AskDeps, webhook: Webhook, reviewed: object): Promise<ReviewAnswer> {
+  const uid = newUid();
+  const body = await call(webhook.place, reviewOf(reviewed, uid), webhook.timeoutMs).catch((error: unknown) => {
+    if (codeOf(error) !== "webhook-failed") throw error;
+    throw new CodedError("webhook-failed", `failed to call webhook: ${messageOf(error)}`, { cause: error });
+  });
+  return readReviewAnswer(body, { uid, type: webhook.type });
+}
+
+function judge(webhook: Webhook, question: Question, { allowed, status, warnings, patch }: ReviewAnswer): Verdict {
+  if (!allowed) return refused(refusalBy(webhook.name, status), warnings);
+  const operations = patch === undefined ? [] : readOperations(patch);
+  if (operations.length === 0) return { kind: "passed", warnings };
+  if (question.object === undefined) {
+    const detail = "attempted to modify the object, which is not supported for this operation";
+    throw internalError(`admission webhook ${JSON.stringify(webhook.name)} ${detail}`);
+  }
+  return { kind: "changed", object: changedObject(question, question.object, operations), warnings };
+}
+
+function readOperations(patch: Buffer): readonly unknown[] {
+  const undecodable = (why: string) =>
+    new CodedError("webhook-failed", `received undecodable patch in webhook response: ${why}`);
+  try {
+    const operations: unknown = JSON.parse(patch.toString());
+    if (Array.isArray(operations)) return operations;
+  } catch (error) {
+    throw undecodable(messageOf(error));
+  }
+  throw undecodable("it is no list of operations");
+}
+
+function changedObject({ view, request }: Question, object: KubeObject, operations: readonly unknown[]): KubeObject {
+  const patched = applyJsonPatch(object, operations);
+  // What the client of an action sends (an eviction, a token request) is none of the kind's own objects.
+  const row = view.subresources.find(({ name }) => name === request.subresource);
+  const isOwn = request.subresource === "" || row?.kind === view.kind;
+  const decoded = isOwn ? decodeOwn(view, patched) : patched;
+  const whole = isRecord(decoded) ? { metadata: {}, ...decoded, apiVersion: object.apiVersion, kind: object.kind } : {};
+  if (!isKubeObject(whole)) throw new CodedError("unfit-change", "the patched object has no metadata");
+  return isOwn ? (view.strategy.default?.(whole) ?? whole) : whole;
+}
+
+function decodeOwn({ kind, version, schema }: ResourceKind, patched: unknown): unknown {
+  const { value, errors } = schema.decode(patched);
+  if (errors.length === 0) return value;
+  const problems = errors.map(formatFieldError).join(", ");
+  throw new CodedError("unfit-change", `${kind} in version "${version}" cannot be handled as a ${kind}: ${problems}`);
+}

@@ -1,0 +1,219 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { apiServersUnderTest, useApiServer } from "./harness.ts";
+import { configMap, newNamespace, pathsIn } from "./objects.ts";
+import {
+  type AdmissionRequest,
+  ALLOWED,
+  type HookAnswer,
+  patched,
+  startWebhookServer,
+  type WebhookServer,
+} from "./webhook-server.ts";
+
+const GROUP = "/apis/admissionregistration.k8s.io/v1";
+const PATHS = {
+  MutatingWebhookConfiguration: `${GROUP}/mutatingwebhookconfigurations`,
+  ValidatingWebhookConfiguration: `${GROUP}/validatingwebhookconfigurations`,
+} as const;
+const CONFIG_MAPS = { apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"], operations: ["*"] };
+
+type Kind = keyof typeof PATHS;
+
+describe.each(apiServersUnderTest())("admission webhooks, on $name", (candidate) => {
+  const server = useApiServer(candidate);
+  let hooks: WebhookServer;
+  let namespace: string;
+  let paths: ReturnType<typeof pathsIn>;
+  let made: string[] = [];
+  let asked: AdmissionRequest[] = [];
+  let count = 0;
+
+  beforeAll(async () => {
+    hooks = await startWebhookServer();
+  });
+  afterAll(() => hooks.close());
+  beforeEach(async () => {
+    namespace = await newNamespace(server.admin);
+    paths = pathsIn(namespace);
+    asked = [];
+  });
+  afterEach(async () => {
+    for (const path of made) await server.admin.json("DELETE", path);
+    made = [];
+  });
+
+  /** Registers a webhook for config maps of the case's namespace, and waits until the server asks it. */
+  const register = async (
+    kind: Kind,
+    answer: (request: AdmissionRequest) => HookAnswer | Promise<HookAnswer>,
+    fields: object = {},
+  ): Promise<KubeObject> => {
+    const name = `hook-${String(++count).padStart(3, "0")}`;
+    const clientConfig = hooks.at(`/${name}`, (request) => {
+      if (request["name"] === name) return ALLOWED;
+      asked.push(request);
+      return answer(request);
+    });
+    const webhook = {
+      name: `${name}.example.com`,
+      clientConfig,
+      rules: [CONFIG_MAPS],
+      sideEffects: "None",
+      admissionReviewVersions: ["v1"],
+      namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+      ...fields,
+    };
+    let isKnown = false;
+    const probe = {
+      ...webhook,
+      name: `probe-${webhook.name}`,
+      rules: [CONFIG_MAPS],
+      objectSelector: { matchLabels: { probe: name } },
+      clientConfig: hooks.at(`/probe-${name}`, () => {
+        isKnown = true;
+        return ALLOWED;
+      }),
+    };
+    const webhooks = [webhook, probe];
+    const body = { kind, apiVersion: "admissionregistration.k8s.io/v1", metadata: { name }, webhooks };
+    const created = await server.admin.object("POST", PATHS[kind], body);
+    made.push(`${PATHS[kind]}/${name}`);
+    // Webhooks of one configuration become known at once, which kube-apiserver needs a moment for.
+    const probed = configMap(name, {}, { probe: name });
+    while (!isKnown) await server.admin.json("POST", paths.configMaps, probed, { query: { dryRun: "All" } });
+    return created;
+  };
+  const create = async (name: string, data: Readonly<Record<string, string>> = {}, query = {}) =>
+    await server.admin.json("POST", paths.configMaps, configMap(name, data), { query });
+  /** The status and the message of a refusal. */
+  const refusalOf = async (name: string) => {
+    const { status, body } = await create(name);
+    return [status, Object(body).message, Object(body).reason];
+  };
+
+  it("are asked about a creation, an update and a deletion", async () => {
+    await register("ValidatingWebhookConfiguration", () => ALLOWED);
+    const { body: object } = await create("a", { x: "1" });
+    const updated = await server.admin.object("PUT", `${paths.configMaps}/a`, configMap("a", { x: "2" }));
+    await server.admin.json("DELETE", `${paths.configMaps}/a`);
+    const common = {
+      kind: { group: "", version: "v1", kind: "ConfigMap" },
+      resource: { group: "", version: "v1", resource: "configmaps" },
+      requestKind: { group: "", version: "v1", kind: "ConfigMap" },
+      requestResource: { group: "", version: "v1", resource: "configmaps" },
+      name: "a",
+      namespace,
+      dryRun: false,
+      userInfo: { groups: expect.arrayContaining(["system:masters", "system:authenticated"]) },
+    };
+    expect(asked).toMatchObject([
+      {
+        ...common,
+        operation: "CREATE",
+        object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace }, data: { x: "1" } },
+        oldObject: null,
+        options: { kind: "CreateOptions", apiVersion: "meta.k8s.io/v1" },
+      },
+      { ...common, operation: "UPDATE", object: { data: { x: "2" } }, oldObject: object },
+      { ...common, operation: "DELETE", object: null, oldObject: updated },
+    ]);
+    expect(new Set(asked.map(({ uid }) => uid)).size).toBe(3);
+  });
+
+  it("refuse by their own words and code", async () => {
+    await register("ValidatingWebhookConfiguration", ({ name }) => {
+      if (name === "mute") return { response: { allowed: false } };
+      const status = { code: 418, message: "no tea", reason: "Teapot" };
+      return { response: { allowed: false, status } };
+    });
+    const denied = `admission webhook "hook-${String(count).padStart(3, "0")}.example.com" denied the request`;
+    expect(await refusalOf("a")).toEqual([418, `${denied}: no tea`, "Teapot"]);
+    expect(await refusalOf("mute")).toEqual([400, `${denied} without explanation`, undefined]);
+    expect(await server.admin.json("GET", `${paths.configMaps}/a`)).toMatchObject({ status: 404 });
+  });
+
+  it("change the object one after the other, before the others judge it", async () => {
+    await register("MutatingWebhookConfiguration", () => patched({ op: "add", path: "/data/first", value: "1" }));
+    await register("MutatingWebhookConfiguration", ({ object }) => {
+      const { first } = Object(object).data;
+      return patched({ op: "add", path: "/data/second", value: `after ${first}` });
+    });
+    await register("ValidatingWebhookConfiguration", () => ALLOWED);
+    const data = { x: "1", first: "1", second: "after 1" };
+    expect(await create("a", { x: "1" })).toMatchObject({ status: 201, body: { data } });
+    expect(asked.at(-1)).toMatchObject({ object: { data } });
+  });
+
+  it("are asked again when a later one has changed the object, if they want to be", async () => {
+    const counted = ({ object }: AdmissionRequest) => {
+      const { data, metadata } = Object(object);
+      const seen = Object.keys(data).sort().join("-");
+      return patched({ op: "add", path: "/metadata/annotations", value: { ...metadata.annotations, seen } });
+    };
+    await register("MutatingWebhookConfiguration", counted, { reinvocationPolicy: "IfNeeded" });
+    await register("MutatingWebhookConfiguration", () => patched({ op: "add", path: "/data/late", value: "1" }));
+    const { body } = await create("a", { x: "1" });
+    expect(body).toMatchObject({ metadata: { annotations: { seen: "late-x" } } });
+  });
+
+  it("see defaults filled in for what they add", async () => {
+    await register(
+      "MutatingWebhookConfiguration",
+      () => patched({ op: "add", path: "/spec/containers/-", value: { name: "side", image: "example.com/side" } }),
+      { rules: [{ ...CONFIG_MAPS, resources: ["pods"], operations: ["CREATE"] }] },
+    );
+    const spec = { schedulerName: "contract", containers: [{ name: "main", image: "example.com/main:1" }] };
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { generateName: "p-" }, spec };
+    const { status, body } = await server.admin.json("POST", paths.pods, pod);
+    expect(status).toBe(201);
+    expect(Object(body).spec.containers[1]).toMatchObject({ name: "side", imagePullPolicy: "Always" });
+    expect(asked).toHaveLength(1);
+    expect(Object(body).spec.volumes).toEqual(Object(asked[0]?.["object"]).spec.volumes);
+  });
+
+  it("warn", async () => {
+    await register("ValidatingWebhookConfiguration", () => ({
+      response: { allowed: true, warnings: ["mind the gap"] },
+    }));
+    expect((await create("a")).headers["warning"]).toBe('299 - "mind the gap"');
+  });
+
+  it("are told of a dry run, and nothing is stored", async () => {
+    await register("ValidatingWebhookConfiguration", () => ALLOWED);
+    expect(await create("a", {}, { dryRun: "All" })).toMatchObject({ status: 201 });
+    expect(asked).toMatchObject([{ dryRun: true, options: { dryRun: ["All"] } }]);
+    expect(await server.admin.json("GET", `${paths.configMaps}/a`)).toMatchObject({ status: 404 });
+  });
+
+  it("look after what their selectors choose", async () => {
+    const objectSelector = { matchLabels: { watched: "yes" } };
+    await register("ValidatingWebhookConfiguration", () => ({ response: { allowed: false } }), { objectSelector });
+    expect(await create("a")).toMatchObject({ status: 201 });
+    const labelled = configMap("b", {}, { watched: "yes" });
+    expect(await server.admin.json("POST", paths.configMaps, labelled)).toMatchObject({ status: 400 });
+    const elsewhere = pathsIn(await newNamespace(server.admin));
+    expect(await server.admin.json("POST", elsewhere.configMaps, labelled)).toMatchObject({ status: 201 });
+  });
+
+  it("are never asked about webhooks", async () => {
+    const rules = [{ ...CONFIG_MAPS, apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], scope: "Cluster" }];
+    const other = await register("ValidatingWebhookConfiguration", () => ALLOWED);
+    const { metadata } = await register("ValidatingWebhookConfiguration", () => ({ response: { allowed: false } }), {
+      rules: rules.map((rule) => ({ ...rule, apiGroups: ["admissionregistration.k8s.io"] })),
+    });
+    for (const name of [other.metadata.name, metadata.name]) {
+      const path = `${PATHS.ValidatingWebhookConfiguration}/${name}`;
+      expect(await server.admin.json("DELETE", path)).toMatchObject({ status: 200 });
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it("keep the connection for the next call", async () => {
+    await register("ValidatingWebhookConfiguration", () => ALLOWED);
+    await create("a");
+    const { connections } = hooks;
+    for (const name of ["b", "c", "d"]) await create(name);
+    expect(hooks.connections).toBe(connections);
+  });
+});
