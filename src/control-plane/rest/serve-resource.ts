@@ -11,6 +11,7 @@ import type { ConnectHandler } from "../ports/connect.ts";
 import type { Authorize } from "../ports/request.ts";
 import { groupResource, type ResourceKind, type Subresource, type Verb } from "../ports/resource-kind.ts";
 import type { User } from "../ports/user.ts";
+import { admitAction } from "../registry/admit.ts";
 import { createObject } from "../registry/create.ts";
 import { viewOf } from "../registry/object-view.ts";
 import { type PatchType, patchObject } from "../registry/patch.ts";
@@ -20,6 +21,7 @@ import { deleteObject } from "../registry/remove.ts";
 import type { RequestContext } from "../registry/request-context.ts";
 import { selectionOf } from "../registry/selection.ts";
 import { updateObject } from "../registry/update.ts";
+import { connectOptionsOf } from "./connect-options.ts";
 import { type AnswerForm, encodeList, encodeObject, encodeStored, encodeValue } from "./encode.ts";
 import { acceptedForm } from "./media-type.ts";
 import { deleteOptionsOf, listQueryOf, refuseForce, writeQueryOf } from "./query-options.ts";
@@ -88,7 +90,10 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
   const call = { ...asked, target: targetInScope(kind, asked.target) };
   const { target } = call;
   const connect = deps.connects.get(`${groupResource(kind)}/${target.subresource}`);
-  if (connect !== undefined && target.name !== "") return connectTo(deps, connect, call);
+  if (connect !== undefined && target.name !== "") {
+    await admitConnection(deps, kind, call);
+    return connectTo(deps, connect, call);
+  }
   // One slash at the end is accepted.
   if (target.rest !== "" && target.rest !== "/") throw noSuchResource();
   const ownHandler = deps.handlers.get(`${groupResource(kind)}/${target.subresource}`);
@@ -108,6 +113,20 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
   if (!isServed(subresource.verbs, target.verb)) throw notAllowed();
   if (handler) return serveHandler(deps, handler, { kind, call, form: wanted.form });
   return serveObject(deps, kind, call, { wanted, subresource });
+}
+
+async function admitConnection(
+  { registry }: ResourceDeps,
+  kind: ResourceKind,
+  { request, target, user, warn }: ResourceRequest,
+): Promise<void> {
+  const { subresource, namespace, name } = target;
+  // Only webhooks of users have a say in connections.
+  const admission = registry.admission.filter(({ forRequest }) => forRequest?.() !== undefined);
+  const object = connectOptionsOf(kind, target, request.query);
+  if (admission.length === 0 || object === undefined) return;
+  const asked = { kind, subresource, namespace, name, user, object, current: undefined, dryRun: false, warn };
+  await admitAction({ ...registry, admission }, { operation: "CONNECT", ...asked });
 }
 
 async function connectTo(

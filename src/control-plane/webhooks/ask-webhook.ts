@@ -63,8 +63,14 @@ export async function askWebhook(deps: AskDeps, webhook: Webhook, question: Ques
     // What the webhook wants of the object cannot be done, and no policy passes over that.
     if (!isApiError(error) && codeOf(error) !== "unfit-change") throw error;
     deps.metrics.observe({ ...call(), code: 0, rejection: "apiserver_internal_error" });
-    return refused(isApiError(error, "InternalError") ? error : internalError(messageOf(error)));
+    return refused(isApiError(error, "InternalError") ? error : internalError(detailOf(error)));
   }
+}
+
+/** Patches of clients are refused in general words, with the cause beside them. */
+function detailOf(error: unknown): string {
+  const [cause] = isApiError(error) ? (error.details.causes ?? []) : [];
+  return cause?.message ?? messageOf(error);
 }
 
 const refused = (error: ApiError, warnings: readonly string[] = []): Verdict => ({ kind: "refused", error, warnings });

@@ -51,7 +51,8 @@ describe.each(apiServersUnderTest())("admission webhooks, on $name", (candidate)
   ): Promise<KubeObject> => {
     const name = `hook-${String(++count).padStart(3, "0")}`;
     const clientConfig = hooks.at(`/${name}`, (request) => {
-      if (request["name"] === name) return ALLOWED;
+      // Probes of webhooks that were registered later are none of the case's own requests.
+      if (String(request["name"]).startsWith("hook-")) return ALLOWED;
       asked.push(request);
       return answer(request);
     });
@@ -216,4 +217,136 @@ describe.each(apiServersUnderTest())("admission webhooks, on $name", (candidate)
     for (const name of ["b", "c", "d"]) await create(name);
     expect(hooks.connections).toBe(connections);
   });
+
+  it("have a say in connections", async () => {
+    const status = { message: "no shells here" };
+    await register("ValidatingWebhookConfiguration", () => ({ response: { allowed: false, status } }), {
+      rules: [{ ...CONFIG_MAPS, resources: ["pods/exec"], operations: ["CONNECT"] }],
+    });
+    const query = { command: ["sh", "-c"], container: "main", stdout: true };
+    const { status: code, body } = await server.admin.json("POST", `${paths.pods}/p/exec`, undefined, { query });
+    expect([code, Object(body).message]).toEqual([400, expect.stringContaining("denied the request: no shells here")]);
+    const object = { kind: "PodExecOptions", apiVersion: "v1", container: "main", stdout: true, command: ["sh", "-c"] };
+    expect(asked).toMatchObject([{ operation: "CONNECT", subResource: "exec", name: "p", object, oldObject: null }]);
+  });
+
+  it("are asked again when the object changes while they think", async () => {
+    await create("a", { x: "1" });
+    await register("ValidatingWebhookConfiguration", async ({ object }) => {
+      const { data } = Object(object);
+      if (data.y === "1" && data.x === "1") {
+        await server.admin.patch("merge", `${paths.configMaps}/a`, { data: { x: "2" } });
+      }
+      return ALLOWED;
+    });
+    const { body } = await server.admin.patch("merge", `${paths.configMaps}/a`, { data: { y: "1" } });
+    expect(body).toMatchObject({ data: { x: "2", y: "1" } });
+  });
 });
+
+/** Answers of a webhook that is broken or hostile, and the words for each. */
+const BROKEN: readonly (readonly [string, HookAnswer, RegExp])[] = [
+  [
+    "hangs",
+    "silence",
+    /failed to call webhook: Post "https:.*\?timeout=1s": (context deadline exceeded|.*Client.Timeout)/,
+  ],
+  ["never ends", "endless", /failed to call webhook: /],
+  ["sends no JSON", { body: "<html>" }, /failed to call webhook: /],
+  ["sends nothing", { body: "" }, /failed to call webhook: |webhook response was absent/],
+  [
+    "fails",
+    { status: 500, body: "boom" },
+    /an error on the server \("boom"\) has prevented the request from succeeding/,
+  ],
+  [
+    "leads elsewhere",
+    { status: 302, body: "", headers: { location: "https://127.0.0.1:1/" } },
+    /failed to call webhook: /,
+  ],
+  ["is another request's", { response: { allowed: true, uid: "x" } }, /expected response.uid=".*", got "x"/],
+  ["is of another kind", { body: '{"kind":"Pod","apiVersion":"v1"}' }, /failed calling webhook/],
+  ["has a patch of a validating webhook", patched({ op: "remove", path: "/data" }), /may not return response.patch/],
+];
+
+describe.each(apiServersUnderTest().filter(({ isOurs }) => isOurs))(
+  "a webhook whose answer, on $name,",
+  (candidate) => {
+    const server = useApiServer(candidate);
+    let hooks: WebhookServer;
+    let namespace: string;
+    beforeAll(async () => {
+      hooks = await startWebhookServer();
+      namespace = await newNamespace(server.admin);
+    });
+    afterAll(() => hooks.close());
+
+    const configure = async (
+      name: string,
+      answer: HookAnswer,
+      { kind, failurePolicy }: { kind: Kind; failurePolicy: string },
+    ) => {
+      const webhook = {
+        name: "broken.example.com",
+        clientConfig: hooks.at(`/${name}`, () => answer),
+        rules: [CONFIG_MAPS],
+        sideEffects: "None",
+        admissionReviewVersions: ["v1"],
+        timeoutSeconds: 1,
+        failurePolicy,
+      };
+      const body = { kind, apiVersion: "admissionregistration.k8s.io/v1", metadata: { name }, webhooks: [webhook] };
+      return await server.admin.object("POST", PATHS[kind], body);
+    };
+    const createUnder = async (answer: HookAnswer, options: { kind: Kind; failurePolicy: string }) => {
+      const name = `broken-${options.failurePolicy.toLowerCase()}`;
+      await configure(name, answer, options);
+      const path = pathsIn(namespace).configMaps;
+      const { status, body } = await server.admin.json("POST", path, { metadata: { generateName: "a-" } });
+      await server.admin.json("DELETE", `${PATHS[options.kind]}/${name}`);
+      return { status, message: String(Object(body).message) };
+    };
+
+    it.each(BROKEN)("%s fails the request, or nothing where failures are ignored", async (_name, answer, words) => {
+      const kind = "ValidatingWebhookConfiguration";
+      const { status, message } = await createUnder(answer, { kind, failurePolicy: "Fail" });
+      expect(status).toBe(500);
+      expect(message).toMatch(/^Internal error occurred: failed calling webhook "broken.example.com": /);
+      expect(message).toMatch(words);
+      expect(await createUnder(answer, { kind, failurePolicy: "Ignore" })).toMatchObject({ status: 201 });
+    });
+
+    it.each<[string, HookAnswer, RegExp]>([
+      ["does not apply", patched({ op: "remove", path: "/spec" }), /Unable to remove nonexistent key: spec|spec/],
+      [
+        "makes another object of it",
+        patched({ op: "add", path: "/data", value: 5 }),
+        /cannot be handled as a ConfigMap/,
+      ],
+      [
+        "moves it to another namespace",
+        patched({ op: "add", path: "/metadata/namespace", value: "default" }),
+        /namespace/,
+      ],
+    ])("is a patch that %s fails the request in any case", async (_name, answer, words) => {
+      const options = { kind: "MutatingWebhookConfiguration", failurePolicy: "Ignore" } as const;
+      const { status, message } = await createUnder(answer, options);
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(message).toMatch(words);
+    });
+
+    it("is not believed without the right authority", async () => {
+      const kind = "ValidatingWebhookConfiguration";
+      const { metadata, ...configuration } = await configure("stranger", ALLOWED, { kind, failurePolicy: "Fail" });
+      const [webhook] = Object(configuration).webhooks;
+      const path = `${PATHS[kind]}/stranger`;
+      const clientConfig = { url: webhook.clientConfig.url };
+      await server.admin.object("PUT", path, { ...configuration, metadata, webhooks: [{ ...webhook, clientConfig }] });
+      const { body } = await server.admin.json("POST", pathsIn(namespace).configMaps, { metadata: { name: "s" } });
+      await server.admin.json("DELETE", path);
+      expect(Object(body).message).toMatch(
+        /tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
+      );
+    });
+  },
+);
