@@ -1,5 +1,5 @@
 import { isIP, isIPv4 } from "node:net";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { checkDnsSubdomain } from "../api/validation/names.ts";
 import { CodedError, codeOf, isNoSpace, messageOf } from "../base/errors.ts";
@@ -8,6 +8,7 @@ import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervis
 import { createLog } from "../host/log/create-log.ts";
 import { addAutoscalerFlags } from "./autoscaler-flags.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
+import { addExplain } from "./explain/explain-command.ts";
 import type { ImagesCommand } from "./images.ts";
 import { limitEnding } from "./kubelet/limit-ending.ts";
 import { addNodeMonitorFlags } from "./node-monitor-flags.ts";
@@ -42,6 +43,10 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
   });
   addDns(program, finish);
   addStatus(program, finish);
+  addExplain(program, stateDirectory, async (asked) => {
+    const explainIt = await (await import("./node-commands.ts")).loadExplain();
+    await finish(explainIt(asked, { asPlugin: isPlugin(process.argv) }));
+  });
   addDoctor(program, finish);
   addImages(program, finish);
   addService(program, entry, finish);
@@ -70,6 +75,11 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
 }
 
 type Finish = (code: Promise<number>) => Promise<void>;
+
+/** Tells whether kubectl has started this program, as its plugin `kubectl-nodelet`. */
+function isPlugin([, program = ""]: readonly string[]): boolean {
+  return basename(program, ".js") === "kubectl-nodelet";
+}
 
 const stateDirectory = (directory = DEFAULT_STATE_DIRECTORY) =>
   new Option("--state-dir <dir>", "where it keeps everything").default(directory).argParser(absolutePath);

@@ -8,6 +8,8 @@ export const loadKubelet = async () => (await import("./kubelet/run-kubelet.ts")
 export const loadUp = async () => (await import("./up.ts")).up;
 /** Loads the command `nodelet down`. */
 export const loadDown = async () => (await import("./down.ts")).down;
+/** Loads the command `nodelet explain`. */
+export const loadExplain = async () => (await import("./explain/explain.ts")).explain;
 /** Loads the command `nodelet status`. */
 export const loadStatus = async () => (await import("./status.ts")).status;
 /** Loads the command `nodelet doctor`. */

@@ -22,6 +22,9 @@ export const LAYERS: readonly Layer[] = [
   // The configuration speaks the API's vocabulary: quantities, taints, durations.
   { path: "src/config", rank: 1, alsoImports: ["src/api"] },
 
+  // Why a pod is as it is, in words: the node's API, the commands and tests say the same.
+  { path: "src/explain", rank: 1, alsoImports: ["src/api"] },
+
   // The wire under all that is local: the runtime, storage drivers, plugins.
   { path: "src/grpc", rank: 1, touchesWorld: true },
   // The wire of what kubectl streams, over any connection.

@@ -3,6 +3,8 @@ import { silentLog } from "../../base/log.ts";
 import { composeConfiguration } from "../../config/compose-configuration.ts";
 import { createNodeAgentConfig } from "../../config/node-agent-config.ts";
 import { parseFlags } from "../../config/parse-flags.ts";
+import { explainNode } from "../../explain/explain-node.ts";
+import { explainPod } from "../../explain/explain-pod.ts";
 import type { ListenAddress, ListenHttp } from "../../host/http-server.ts";
 import type { NodeView } from "../../node/server/handlers.ts";
 import { serveNode } from "./serve-node.ts";
@@ -14,6 +16,10 @@ const view: NodeView = {
   pods: () => [],
   runningPods: () => [],
   timeline: () => [],
+  explainer: {
+    pod: async ({ namespace, name }) => explainPod({ namespace, name, pod: undefined, records: [] }),
+    node: () => explainNode({ node: "node-1", conditions: [], pods: [], recordsOf: () => [] }),
+  },
   health: { find: () => undefined },
   metrics: async () => ({ contentType: "text/plain", text: "" }),
   statistics: {},

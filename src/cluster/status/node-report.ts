@@ -27,11 +27,15 @@ const MAX_REPORT_BYTES = 64 * 1024 * 1024;
 
 /** Rejects with `not-running` when nothing listens on the socket, `bad-report` when the answer is no report. */
 export async function readNodeReport(socketPath: string): Promise<NodeReport> {
-  const text = await get(socketPath, "/status");
-  const value: unknown = parseJson(text);
+  const value = await readFromNode(socketPath, "/status");
   if (!isNodeReport(value))
     throw new CodedError("bad-report", `${socketPath} answers something else than a node's status`);
   return value;
+}
+
+/** Reads a page of JSON from the node agent's socket. Rejects with `not-running` and `bad-report`. */
+export async function readFromNode(socketPath: string, path: string): Promise<unknown> {
+  return parseJson(await get(socketPath, path));
 }
 
 function parseJson(text: string): unknown {

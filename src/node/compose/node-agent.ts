@@ -113,7 +113,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
       const between = [workers.stop, reporting.flush];
       await foundation.runner.run({ working, between, reporting: [...reporting.parts, ...history.parts] }, signal);
     },
-    view: composeView(foundation, { sources, readings, runtime, workers, stats, loop }),
+    view: composeView(foundation, { sources, readings, runtime, workers, stats, loop, history }),
     desired: sources.desired,
     containerChanges: readings.containerChanges,
     ownNode: cluster?.ownNode,

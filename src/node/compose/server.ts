@@ -13,6 +13,7 @@ import { createServerIdentity, type ServerIdentity } from "../cluster/certificat
 import { createCheckpointEndpoint } from "../runtime/streaming/checkpoint-endpoint.ts";
 import { createStreamingEndpoints, type Streaming } from "../runtime/streaming/streaming-endpoints.ts";
 import { createNodeAccess } from "../server/access.ts";
+import { createExplainHandler, EXPLAIN_ROOT } from "../server/explain.ts";
 import { createFlagz } from "../server/flagz.ts";
 import { createReadOnlyHandler } from "../server/handlers.ts";
 import { httpMetricsOf } from "../server/http-metrics.ts";
@@ -75,6 +76,7 @@ function composeEndpoints(
     ...streaming.endpoints,
     ...composeCheckpoints(deps, config),
     ...createPageEndpoints(deps.agent.view),
+    [EXPLAIN_ROOT]: createExplainHandler(deps.agent.view.explainer),
     ...composeLogEndpoints(deps, config),
   };
   const { ComponentFlagz, ComponentStatusz } = config.featureGates;

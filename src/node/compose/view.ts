@@ -4,6 +4,7 @@ import type { NodeView } from "../server/handlers.ts";
 import { createNodeMetrics } from "../view/node-metrics.ts";
 import { createNodeView } from "../view/node-view.ts";
 import type { Foundation } from "./foundation.ts";
+import type { HistoryParts } from "./history.ts";
 import type { ReadingParts } from "./readings.ts";
 import type { RuntimeParts } from "./runtime.ts";
 import type { SourceParts } from "./sources.ts";
@@ -16,6 +17,7 @@ interface ViewNeighbours {
   readonly workers: PodWorkers;
   readonly stats: StatsParts;
   readonly loop: SyncLoop;
+  readonly history: HistoryParts;
 }
 
 /** The node as its HTTP servers show it. */
@@ -28,6 +30,7 @@ export function composeView(foundation: Foundation, neighbours: ViewNeighbours):
     renderMetrics: composeMetrics(foundation, neighbours),
     statistics: stats.pages,
     timeline,
+    history: neighbours.history.history,
     desired: sources.desired,
     statuses,
     workers,

@@ -18,6 +18,8 @@ const DEBUGGING = [
   "/runningpods",
   "/debug/pprof",
   "/logs",
+  // nodelet's own, which tells as much as the paths above.
+  "/explain",
 ] as const;
 
 /**

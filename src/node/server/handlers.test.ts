@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { explainNode } from "../../explain/explain-node.ts";
+import { explainPod } from "../../explain/explain-pod.ts";
 import type { PageHandler } from "../../host/http-server.ts";
 import { createHealthzHandler, createNodeSocketHandler, createReadOnlyHandler, type NodeView } from "./handlers.ts";
 import { createHealthChecks } from "./health-checks.ts";
@@ -14,6 +16,10 @@ function createView(overrides: Partial<NodeView> = {}): NodeView {
     pods: () => [pod],
     runningPods: () => [],
     timeline: () => [{ ...record, at: Date.UTC(2026, 0, 1), firstAt: 0, count: 2 }],
+    explainer: {
+      pod: async ({ namespace, name }) => explainPod({ namespace, name, pod: undefined, records: [] }),
+      node: () => explainNode({ node: "node-1", conditions: [], pods: [], recordsOf: () => [] }),
+    },
     health: createHealthChecks({ ping: () => undefined, syncloop: () => undefined }, { startedAt: 0 }),
     metrics: async () => ({ contentType: "text/plain; version=0.0.4", text: "kubelet_running_pods 1\n" }),
     statistics: { "/stats/summary": async ({ query }) => ({ status: 200, body: `summary ${query}` }) },

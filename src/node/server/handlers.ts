@@ -1,6 +1,7 @@
 import type { NodeCondition, Pod } from "../../api/gen/types.ts";
 import type { TimelineRecord } from "../../base/timeline.ts";
 import type { AnswerHeaders, Page, PageHandler, PageRequest } from "../../host/http-server.ts";
+import { createExplainHandler, EXPLAIN_ROOT, type Explainer } from "./explain.ts";
 import type { HealthChecks } from "./health-checks.ts";
 
 /** The headers of every page that does not set its own. */
@@ -19,6 +20,8 @@ export interface NodeView {
   /** Every pod for which the runtime has a ready sandbox or a running container. */
   runningPods(): Pod[];
   timeline(): readonly TimelineRecord[];
+  /** Says why the node and its pods are as they are. */
+  explainer: Explainer;
   health: HealthChecks;
   metrics(): Promise<{ contentType: string; text: string }>;
   /** The pages about what the node and its pods do and use, by path: `/stats/summary`, `/metrics/resource`, … */
@@ -57,12 +60,16 @@ export function createReadOnlyHandler(view: NodeView): PageHandler {
 
 /**
  * Serves the socket that `nodelet status` asks: everything that the read-only port serves, and the whole node in one
- * document.
+ * document, and why the pods are as they are.
  */
 export function createNodeSocketHandler(view: NodeView): PageHandler {
   const readOnly = createReadOnlyHandler(view);
   const status = route({ "/status": () => json(report(view)) });
-  return async (request) => await (request.path === "/status" ? status : readOnly)(request);
+  const explain = createExplainHandler(view.explainer);
+  return async (request) => {
+    if (request.path === EXPLAIN_ROOT || request.path.startsWith(`${EXPLAIN_ROOT}/`)) return await explain(request);
+    return await (request.path === "/status" ? status : readOnly)(request);
+  };
 }
 
 function report(view: NodeView) {

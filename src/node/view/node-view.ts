@@ -12,6 +12,8 @@ import type { RuntimePod } from "../runtime/reading/pod-runtime-status.ts";
 import type { RuntimeHealth } from "../runtime/reading/runtime-health.ts";
 import type { NodeView } from "../server/handlers.ts";
 import { createHealthChecks } from "../server/health-checks.ts";
+import { createExplainer } from "./create-explainer.ts";
+import type { PodHistory } from "./history/pod-history.ts";
 
 interface NodeViewDeps {
   nodeName: string;
@@ -19,6 +21,8 @@ interface NodeViewDeps {
   renderMetrics: NodeView["metrics"];
   statistics: NodeView["statistics"];
   timeline: Timeline;
+  /** Undefined where no history is kept. */
+  history: Pick<PodHistory, "read"> | undefined;
   desired: DesiredPods;
   statuses: PodStatuses;
   workers: PodWorkers;
@@ -39,7 +43,7 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
   const { clock, statuses, desired, workers, health, pleg } = deps;
   let conditions: NodeCondition[] = [];
 
-  return {
+  const view: Omit<NodeView, "explainer"> = {
     nodeName: deps.nodeName,
     runtime: () => health.runtime(),
     conditions() {
@@ -78,6 +82,7 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
     metrics: deps.renderMetrics,
     statistics: deps.statistics,
   };
+  return { ...view, explainer: createExplainer({ ...deps, pods: view.pods, conditions: view.conditions }) };
 }
 
 function withStatus(pod: Pod, status: Pod["status"]): Pod {

@@ -4,7 +4,7 @@ import type { Files } from "../../../host/port.ts";
 import { HISTORY_HEADER } from "./history-line.ts";
 
 /** One of the files, which are numbered in the order in which they were begun. */
-export interface HistoryFile {
+interface HistoryFile {
   readonly number: number;
   readonly path: string;
   readonly sizeBytes: number;
@@ -18,7 +18,7 @@ const HISTORY_MODE = 0o600;
 const ASIDE = ".aside";
 
 /** The path of the file with this number. */
-export function historyFilePath(directory: string, number: number): string {
+function historyFilePath(directory: string, number: number): string {
   return `${directory}/${String(number).padStart(8, "0")}.jsonl`;
 }
 

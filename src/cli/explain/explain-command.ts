@@ -1,0 +1,62 @@
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { parseDuration } from "../../config/duration.ts";
+
+/** The options as commander reads them. */
+interface ExplainCommand {
+  readonly output?: "json" | "yaml";
+  readonly kubeconfig?: string;
+  readonly stateDir: string;
+  readonly namespace?: string;
+  readonly since?: number;
+  readonly node?: string;
+}
+
+/** What is asked for, with the options. */
+export type AskedExplanation =
+  | { readonly about: "pod"; readonly name: string; readonly options: ExplainCommand }
+  | { readonly about: "node"; readonly name: string | undefined; readonly options: ExplainCommand }
+  | { readonly about: "pending"; readonly options: ExplainCommand };
+
+/** Adds `nodelet explain`, which is `kubectl nodelet explain` too. */
+export function addExplain(
+  program: Command,
+  stateDirectory: () => Option,
+  run: (asked: AskedExplanation) => Promise<void>,
+): void {
+  const group = program
+    .command("explain")
+    .description("tell why a pod or the node is as it is: what was decided, what it waits for, and what to do");
+  const add = (usage: string, about: string) =>
+    group
+      .command(usage)
+      .description(about)
+      .addOption(new Option("-o, --output <format>", "for programs").choices(["json", "yaml"]))
+      .option("--kubeconfig <file>", "ask this cluster, not the node of nodelet up on this machine", absolutePath)
+      .addOption(stateDirectory());
+  const namespace = "-n, --namespace <name>";
+  const pod = add("pod <name>", "what happened to a pod, also to one that is gone")
+    .option(namespace, "its namespace", "default")
+    .option("--since <duration>", "only what happened in this last time, such as 90m", duration)
+    .option("--node <name>", "with --kubeconfig, for a pod that is gone: the node that had it (default: ask all)");
+  pod.action(async (name: string) => await run({ about: "pod", name, options: pod.opts<ExplainCommand>() }));
+  const node = add("node [name]", "what ails the node, and its pods that wait or have failed");
+  node.action(async (name: string | undefined) => {
+    const options = node.opts<ExplainCommand>();
+    if (options.kubeconfig !== undefined && name === undefined) node.error("error: with --kubeconfig, name the node");
+    await run({ about: "node", name, options });
+  });
+  const pending = add("pending", "what each pod that does not run waits for").option(
+    namespace,
+    "pods of this namespace only (default: all)",
+  );
+  pending.action(async () => await run({ about: "pending", options: pending.opts<ExplainCommand>() }));
+}
+
+const absolutePath = (path: string) => resolve(path);
+
+function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw new InvalidArgumentError("It must be a duration such as 90m, 1h30m or 30s.");
+}

@@ -1,0 +1,199 @@
+import { expect, it } from "vitest";
+import type { ContainerStatus, Pod } from "../api/gen/types.ts";
+import type { TimelineRecord } from "../base/timeline.ts";
+import { explainPod } from "./explain-pod.ts";
+
+const container = (more: Partial<ContainerStatus>): ContainerStatus => ({
+  name: "main",
+  image: "demo:1",
+  imageID: "",
+  ready: false,
+  restartCount: 0,
+  ...more,
+});
+const pod = (status: Pod["status"], spec: Partial<Pod["spec"]> = {}, metadata: Pod["metadata"] = {}): Pod => ({
+  metadata: { namespace: "default", name: "web", uid: "u", ...metadata },
+  spec: { nodeName: "node-1", containers: [{ name: "main" }], ...spec },
+  ...(status !== undefined && { status }),
+});
+const record = (reason: string, message: string, more: Partial<TimelineRecord> = {}): TimelineRecord => ({
+  pod: { namespace: "default", name: "web", uid: "u" },
+  at: 2_000,
+  firstAt: 1_000,
+  count: 1,
+  type: "Warning",
+  reason,
+  message,
+  ...more,
+});
+const waiting = (reason: string, message = "") => container({ state: { waiting: { reason, message } } });
+const explain = (about: Pod | undefined, ...records: TimelineRecord[]) =>
+  explainPod({ namespace: "default", name: "web", pod: about, records });
+
+it.each<[string, Pod, TimelineRecord[], string, RegExp]>([
+  [
+    "a node",
+    pod(
+      {
+        phase: "Pending",
+        conditions: [
+          {
+            type: "PodScheduled",
+            status: "False",
+            reason: "Unschedulable",
+            message: "0/1 nodes are available: 1 node(s) had untolerated taint(s) {dedicated: gpu}.",
+          },
+        ],
+      },
+      { nodeName: "" },
+    ),
+    [],
+    "Unschedulable",
+    /toleration for the taint dedicated/,
+  ],
+  [
+    "room on a node",
+    pod(
+      {
+        phase: "Pending",
+        conditions: [
+          {
+            type: "PodScheduled",
+            status: "False",
+            reason: "Unschedulable",
+            message: "0/1 nodes: 1 Insufficient memory.",
+          },
+        ],
+      },
+      { nodeName: "" },
+    ),
+    [],
+    "Unschedulable",
+    /requests of memory/,
+  ],
+  [
+    "a config map",
+    pod({
+      phase: "Pending",
+      containerStatuses: [waiting("CreateContainerConfigError", 'configmap "settings" not found')],
+    }),
+    [],
+    "CreateContainerConfigError",
+    /config map settings in the namespace default/,
+  ],
+  [
+    "a volume's secret",
+    pod({ phase: "Pending", containerStatuses: [waiting("ContainerCreating")] }),
+    [record("FailedMount", 'MountVolume.SetUp failed for volume "keys": secret "keys" not found')],
+    "FailedMount",
+    /secret keys in the namespace default/,
+  ],
+  [
+    "an image",
+    pod({ phase: "Pending", containerStatuses: [waiting("ImagePullBackOff", "ErrImagePull: no such host")] }),
+    [],
+    "ImagePullBackOff",
+    /does not reach the registry/,
+  ],
+  [
+    "its next start after too much memory",
+    pod({
+      phase: "Running",
+      containerStatuses: [
+        {
+          ...waiting("CrashLoopBackOff"),
+          lastState: { terminated: { exitCode: 137, reason: "OOMKilled" } },
+          restartCount: 3,
+        },
+      ],
+    }),
+    [],
+    "CrashLoopBackOff",
+    /memory limit/,
+  ],
+  [
+    "its readiness probe",
+    pod(
+      { phase: "Running", containerStatuses: [container({ started: true, state: { running: {} } })] },
+      { containers: [{ name: "main", readinessProbe: {} }] },
+    ),
+    [record("Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503", { container: "main" })],
+    "Unhealthy",
+    /the readiness probe asks the right port/,
+  ],
+  [
+    "its finalizers",
+    pod({ phase: "Running" }, {}, { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["demo/hold"] }),
+    [],
+    "Finalizers",
+    /that controller runs/,
+  ],
+])("a pod that waits for %s says so, with the mend", (_, about, records, reason, mend) => {
+  const [first] = explain(about, ...records).waits;
+  expect(first?.reason).toBe(reason);
+  expect(first?.mend).toMatch(mend);
+});
+
+it("tells since when a container waits", () => {
+  const about = pod({ phase: "Pending", containerStatuses: [waiting("ImagePullBackOff", "no")] });
+  const found = explain(about, record("BackOff", 'Back-off pulling image "demo:1"', { container: "main" }));
+  expect(found.waits[0]?.at).toBe("1970-01-01T00:00:01.000Z");
+});
+
+it("says what ended an evicted pod, with the rank and the reading that decided", () => {
+  const message = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 90Mi.";
+  const about = pod({ phase: "Failed", reason: "Evicted", message });
+  const { ends, waits } = explain(
+    about,
+    record("EvictionRank", "it used most above its request"),
+    record("Evicted", message),
+  );
+  expect(waits).toEqual([]);
+  expect(ends.map(({ reason }) => reason)).toEqual(["Evicted", "EvictionRank"]);
+  expect(ends[0]?.mend).toMatch(/request of memory/);
+});
+
+it("says that a container ended at its memory limit, and at which", () => {
+  const about = pod(
+    {
+      phase: "Running",
+      containerStatuses: [
+        container({
+          ready: true,
+          restartCount: 2,
+          state: { running: {} },
+          lastState: { terminated: { exitCode: 137, reason: "OOMKilled" } },
+        }),
+      ],
+    },
+    { containers: [{ name: "main", resources: { limits: { memory: "64Mi" } } }] },
+  );
+  expect(explain(about).ends[0]?.message).toBe(
+    "It ended with exit code 137; its memory limit is 64Mi; it was started again 2 times",
+  );
+});
+
+it("tells of a pod that is gone what its records tell, and keeps those of an earlier one apart", () => {
+  const earlier = record("Evicted", "of another", { pod: { namespace: "default", name: "web", uid: "before" } });
+  const { state, ends, steps } = explain(
+    undefined,
+    earlier,
+    record("Killing", "Stopping container main", { type: "Normal" }),
+  );
+  expect(state).toBe("Gone");
+  expect(ends.map(({ reason }) => reason)).toEqual(["Killing"]);
+  expect(steps.map(({ uid }) => uid)).toEqual(["before", "u"]);
+});
+
+it("has nothing to complain about a pod that is as it should be", () => {
+  const about = pod({
+    phase: "Running",
+    conditions: [{ type: "Ready", status: "True" }],
+    containerStatuses: [container({ ready: true, started: true, state: { running: {} } })],
+  });
+  expect(explain(about, record("Started", "Container started", { type: "Normal" }))).toMatchObject({
+    isReady: true,
+    waits: [],
+    ends: [],
+  });
+});

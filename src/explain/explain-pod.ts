@@ -1,0 +1,275 @@
+import type { Container, ContainerStateTerminated, ContainerStatus, Pod, PodCondition } from "../api/gen/types.ts";
+import { isTerminalPhase, podContainers, podReference } from "../api/pods.ts";
+import type { TimelineRecord } from "../base/timeline.ts";
+import { explainStep, type PodExplanation, type Reason } from "./explanation.ts";
+import { findMend } from "./find-mend.ts";
+
+/** What is known of a pod, wherever it was read. */
+interface PodFacts {
+  readonly namespace: string;
+  readonly name: string;
+  /** The pod with its status; undefined where nobody has it any more. */
+  readonly pod: Pod | undefined;
+  /** Oldest first; those of earlier pods of the same name may be among them. */
+  readonly records: readonly TimelineRecord[];
+  /** What could not be read. Default: nothing. */
+  readonly gaps?: readonly string[];
+}
+
+/** Says why a pod is as it is: what it waits for, what ended it, and what to do. Pure. */
+export function explainPod({ namespace, name, pod, records, gaps = [] }: PodFacts): PodExplanation {
+  const last = records.at(-1);
+  const uid = pod === undefined ? (last?.pod.uid ?? "") : podReference(pod).uid;
+  const own = records.filter((record) => record.pod.uid === uid);
+  const about = { namespace, records: own };
+  const isOver = pod === undefined || isTerminalPhase(pod.status?.phase);
+  return {
+    kind: "PodExplanation",
+    version: 1,
+    pod: { namespace, name, uid, node: pod?.spec?.nodeName ?? "" },
+    state: stateOf(pod),
+    isReady: isReady(pod),
+    waits: pod === undefined || isOver ? [] : findWaits(pod, about),
+    ends: isOver ? findEnds(pod, about) : findLastEnds(pod, about),
+    steps: records.map(explainStep),
+    gaps,
+  };
+}
+
+/** What all reasons of a pod are made with. */
+interface PodContext {
+  readonly namespace: string;
+  /** The pod's own records, without those of earlier pods of its name. */
+  readonly records: readonly TimelineRecord[];
+}
+
+function stateOf(pod: Pod | undefined): string {
+  if (pod === undefined) return "Gone";
+  const phase = pod.status?.phase ?? "Pending";
+  return pod.metadata?.deletionTimestamp !== undefined && !isTerminalPhase(phase) ? "Terminating" : phase;
+}
+
+function isReady(pod: Pod | undefined): boolean {
+  return conditionOf(pod, "Ready")?.status === "True";
+}
+
+function conditionOf(pod: Pod | undefined, type: string): PodCondition | undefined {
+  return pod?.status?.conditions?.find((condition) => condition.type === type);
+}
+
+function findWaits(pod: Pod, context: PodContext): Reason[] {
+  const ending = findDeletion(pod, context);
+  if (ending.length > 0) return ending;
+  const unscheduled = findScheduling(pod, context);
+  if (unscheduled.length > 0) return unscheduled;
+  const waiting = containerStatuses(pod).flatMap((status) => findWaiting(status, context));
+  // Containers that have not been looked at wait for what the pod waits for: its volumes, its sandbox.
+  const hasNews = waiting.some(({ reason }) => reason !== "ContainerCreating" && reason !== "PodInitializing");
+  const wholePod = hasNews ? [] : findPodTrouble(pod, context);
+  const unready = findUnready(pod, context);
+  const all = [...waiting, ...wholePod, ...unready];
+  return wholePod.length > 0 ? [...wholePod, ...unready] : all;
+}
+
+function findDeletion(pod: Pod, context: PodContext): Reason[] {
+  const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds: grace } = pod.metadata ?? {};
+  if (deletionTimestamp === undefined) return [];
+  const running = containerStatuses(pod).filter(({ state }) => state?.running !== undefined);
+  const names = running.map(({ name }) => name).join(", ");
+  const containers: Reason = {
+    reason: "Terminating",
+    message: `It is being deleted, and waits for its containers to end: ${names}${grace === undefined ? "" : ` (at most ${grace} s)`}`,
+    at: deletionTimestamp,
+  };
+  const held: Reason = {
+    reason: "Finalizers",
+    message: `It is being deleted, and stays until its finalizers are removed: ${finalizers.join(", ")}`,
+    at: deletionTimestamp,
+    mend: "Whoever set the finalizers removes them; see whether that controller runs.",
+  };
+  const hooks = lastOf(context, ({ reason }) => reason === "FailedPreStopHook" || reason === "FailedKillPod");
+  return [
+    ...(running.length > 0 || finalizers.length === 0
+      ? [
+          running.length > 0
+            ? containers
+            : { ...containers, message: "It is being deleted: what it has on the node is removed" },
+        ]
+      : []),
+    ...(finalizers.length > 0 ? [held] : []),
+    ...hooks.map((record) => reasonOf(record, context)),
+  ];
+}
+
+function findScheduling(pod: Pod, { namespace }: PodContext): Reason[] {
+  if (pod.spec?.nodeName) return [];
+  const condition = conditionOf(pod, "PodScheduled");
+  const {
+    reason = "Unscheduled",
+    message = "No scheduler has looked at it yet",
+    lastTransitionTime: at,
+  } = condition ?? { lastTransitionTime: pod.metadata?.creationTimestamp };
+  const gates = (pod.spec?.schedulingGates ?? []).map(({ name }) => name);
+  const words =
+    reason === "SchedulingGated"
+      ? `It is not to be scheduled before these gates are removed: ${gates.join(", ")}`
+      : message;
+  return [withMend({ reason, message: words, ...(at !== undefined && { at }) }, namespace)];
+}
+
+function findWaiting({ name, state, lastState }: ContainerStatus, context: PodContext): Reason[] {
+  const waiting = state?.waiting;
+  if (waiting === undefined) return [];
+  const { reason = "Waiting", message = "" } = waiting;
+  const since = lastOf(context, (record) => record.container === name)[0]?.firstAt;
+  const found = withMend(
+    { reason, message, container: name, ...(since !== undefined && { at: new Date(since).toISOString() }) },
+    context.namespace,
+  );
+  const ended = lastState?.terminated;
+  if (reason !== "CrashLoopBackOff" || ended?.reason !== "OOMKilled") return [found];
+  const mend = findMend({ namespace: context.namespace, reason: "OOMKilled", message: "" });
+  return [{ ...found, ...(mend !== undefined && { mend }) }];
+}
+
+/** The reasons of records that keep a pod as a whole from starting. */
+const POD_TROUBLES = [
+  "FailedMount",
+  "FailedAttachVolume",
+  "FailedMapVolume",
+  "FailedCreatePodSandBox",
+  "FailedToCreatePodContainer",
+  "NetworkNotReady",
+  "FailedSync",
+];
+
+/** Finds why no container of the pod has begun. */
+function findPodTrouble(pod: Pod, context: PodContext): Reason[] {
+  const statuses = containerStatuses(pod);
+  const hasBegun = statuses.some(({ state }) => state?.running !== undefined || state?.terminated !== undefined);
+  if (hasBegun) return [];
+  const troubles = POD_TROUBLES.filter((reason) => reason !== "FailedSync");
+  const specific = lastOf(context, ({ reason }) => troubles.includes(reason));
+  const any = specific.length > 0 ? specific : lastOf(context, ({ reason }) => POD_TROUBLES.includes(reason));
+  return any.map((record) => reasonOf(record, context));
+}
+
+/** Finds why a pod that runs is not ready: its probes, and the gates that others open. */
+function findUnready(pod: Pod, context: PodContext): Reason[] {
+  if (isReady(pod)) return [];
+  const running = containerStatuses(pod).filter(({ state, ready }) => state?.running !== undefined && !ready);
+  const probes = running.flatMap(({ name, started }) => {
+    const kind = started === true ? "Readiness" : "Startup";
+    const isAbout = (record: TimelineRecord) =>
+      record.container === name && record.reason === "Unhealthy" && record.message.startsWith(kind);
+    const failed = lastOf(context, isAbout);
+    const waits = {
+      reason: "NotReady",
+      message: `Its ${kind.toLowerCase()} probe has not succeeded yet`,
+      container: name,
+    };
+    const main = podContainers(pod).find(({ container }) => container.name === name);
+    if (main === undefined || !hasProbe(main.container, kind)) return [];
+    return failed.length > 0 ? failed.map((record) => reasonOf(record, context)) : [waits];
+  });
+  const gates = (pod.spec?.readinessGates ?? []).filter(
+    ({ conditionType }) => conditionOf(pod, conditionType)?.status !== "True",
+  );
+  const closed = gates.map(({ conditionType }) => ({
+    reason: "ReadinessGatesNotReady",
+    message: `Its readiness gate "${conditionType}" is not open; who opens it has not set the condition`,
+  }));
+  return [...probes, ...closed];
+}
+
+function hasProbe(container: Container, kind: "Readiness" | "Startup"): boolean {
+  return (kind === "Readiness" ? container.readinessProbe : container.startupProbe) !== undefined;
+}
+
+/** The reasons of records that end a pod as a whole. The first that is found, from the newest on, counts. */
+const POD_ENDS = ["Evicted", "Preempting", "NodeShutdown", "DeadlineExceeded", "Deleted"];
+
+function findEnds(pod: Pod | undefined, context: PodContext): Reason[] {
+  const { reason, message = "" } = pod?.status ?? {};
+  const told = reason === undefined ? [] : [withMend({ reason, message }, context.namespace)];
+  const ends = lastOf(context, (record) => POD_ENDS.includes(record.reason)).filter(
+    (record) => record.reason !== reason,
+  );
+  const rank = lastOf(context, (record) => record.reason === "EvictionRank");
+  const recorded = [...ends, ...rank].map((record) => reasonOf(record, context));
+  const containers =
+    pod === undefined
+      ? findKilling(context)
+      : containerStatuses(pod).flatMap((status) =>
+          findTerminated(status, status.state?.terminated, { pod, namespace: context.namespace }),
+        );
+  return [...told, ...recorded, ...containers];
+}
+
+/** Finds how a pod ended whose status nobody has any more. */
+function findKilling(context: PodContext): Reason[] {
+  return lastOf(context, ({ reason }) => reason === "Killing").map((record) => reasonOf(record, context));
+}
+
+/** Finds how the containers of a pod ended last that goes on. */
+function findLastEnds(pod: Pod, context: PodContext): Reason[] {
+  return containerStatuses(pod).flatMap((status) => {
+    const { restartCount, lastState, state } = status;
+    const isInit = pod.spec?.initContainers?.some(({ name }) => name === status.name) === true;
+    if (isInit && state?.terminated?.exitCode === 0) return [];
+    const ended = state?.terminated ?? (restartCount > 0 ? lastState?.terminated : undefined);
+    return findTerminated(status, ended, { pod, namespace: context.namespace });
+  });
+}
+
+function findTerminated(
+  { name, restartCount }: ContainerStatus,
+  ended: ContainerStateTerminated | undefined,
+  { pod, namespace }: { readonly pod: Pod; readonly namespace: string },
+): Reason[] {
+  if (ended === undefined) return [];
+  const { reason = "Terminated", exitCode, signal, message = "", finishedAt } = ended;
+  const limit = podContainers(pod).find(({ container }) => container.name === name)?.container.resources?.limits?.[
+    "memory"
+  ];
+  const words = [
+    `It ended with exit code ${exitCode}${signal === undefined || signal === 0 ? "" : ` by signal ${signal}`}`,
+    ...(reason === "OOMKilled" && limit !== undefined ? [`its memory limit is ${limit}`] : []),
+    ...(restartCount > 0 ? [`it was started again ${restartCount === 1 ? "once" : `${restartCount} times`}`] : []),
+    ...(message === "" ? [] : [message.trim()]),
+  ];
+  const found = {
+    reason,
+    message: words.join("; "),
+    container: name,
+    ...(finishedAt !== undefined && { at: finishedAt }),
+  };
+  return [exitCode === 0 ? found : withMend(found, namespace)];
+}
+
+function containerStatuses(pod: Pod): ContainerStatus[] {
+  const { initContainerStatuses = [], containerStatuses: main = [] } = pod.status ?? {};
+  return [...initContainerStatuses, ...main];
+}
+
+/** Returns the newest record that fits, as a list of one or none. */
+function lastOf({ records }: PodContext, fits: (record: TimelineRecord) => boolean): TimelineRecord[] {
+  const found = records.findLast(fits);
+  return found === undefined ? [] : [found];
+}
+
+function reasonOf({ reason, message, container, firstAt }: TimelineRecord, { namespace }: PodContext): Reason {
+  const at = new Date(firstAt).toISOString();
+  return withMend({ reason, message, at, ...(container !== undefined && { container }) }, namespace);
+}
+
+function withMend(reason: Reason, namespace: string): Reason {
+  const mend = findMend({ namespace, reason: reason.reason, message: reason.message });
+  return mend === undefined ? reason : { ...reason, mend };
+}
+
+/** Tells whether an explanation is about a pod that is not as it should be: it waits, or has failed. */
+export function isInTrouble({ state, waits, isReady: ready }: PodExplanation): boolean {
+  if (state === "Succeeded" || state === "Gone") return false;
+  return waits.length > 0 || !ready;
+}

@@ -1,0 +1,68 @@
+import type { TimelineRecord } from "../base/timeline.ts";
+
+/** Why a pod is as it is. `nodelet explain -o json` prints it, and the node's API answers with it. */
+export interface PodExplanation {
+  readonly kind: "PodExplanation";
+  readonly version: 1;
+  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string; readonly node: string };
+  /** The phase; `Terminating` while it is deleted, and `Gone` for a pod that nobody has any more. */
+  readonly state: string;
+  readonly isReady: boolean;
+  /** What must happen before the pod goes on; empty for one that is as it should be. */
+  readonly waits: readonly Reason[];
+  /** What ended the pod or, last, its containers; empty for what never ended. */
+  readonly ends: readonly Reason[];
+  /** What was decided, oldest first. */
+  readonly steps: readonly ExplainedStep[];
+  /** What the answer may lack, such as files of the history that cannot be read. */
+  readonly gaps: readonly string[];
+}
+
+/** One reason in words. */
+export interface Reason {
+  /** Upstream's word, such as `ImagePullBackOff`. */
+  readonly reason: string;
+  readonly message: string;
+  readonly container?: string;
+  /** Since when, or when; RFC 3339. */
+  readonly at?: string;
+  /** What to do about it, where that is known. */
+  readonly mend?: string;
+}
+
+/** One decision of the timeline. */
+export interface ExplainedStep {
+  /** The time of its last occurrence; RFC 3339 with milliseconds. */
+  readonly at: string;
+  readonly firstAt: string;
+  readonly count: number;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly container?: string;
+  /** The pod that it was about: a later pod of the same name has another. */
+  readonly uid: string;
+}
+
+/** Turns a record of the timeline into a step. */
+export function explainStep({
+  pod,
+  at,
+  firstAt,
+  count,
+  type,
+  reason,
+  message,
+  container,
+}: TimelineRecord): ExplainedStep {
+  return {
+    at: new Date(at).toISOString(),
+    firstAt: new Date(firstAt).toISOString(),
+    count,
+    type,
+    reason,
+    message,
+    ...(container !== undefined && { container }),
+    uid: pod.uid,
+  };
+}

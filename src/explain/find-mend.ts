@@ -1,0 +1,126 @@
+/** What went wrong, as it was told. */
+interface Trouble {
+  readonly namespace: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The groups of a match, by their numbers; "" for those that are not there. */
+type Mend = (group: (number: number) => string, trouble: Trouble) => string;
+
+/** The first row whose expression fits `reason: message` says what to do. */
+const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
+  [
+    /secret "([^"]+)" not found|object "[^"/]*"\/"([^"]+)" not registered/i,
+    (group, { namespace }) =>
+      `Make the secret ${group(1) || group(2)} in the namespace ${namespace}; the pod goes on by itself then.`,
+  ],
+  [
+    /configmap "([^"]+)" not found/i,
+    (group, { namespace }) =>
+      `Make the config map ${group(1)} in the namespace ${namespace}; the pod goes on by itself then.`,
+  ],
+  [
+    /couldn't find key (\S+) in (Secret|ConfigMap) (\S+)|references non-existent (secret|config) key: (\S+)/i,
+    (group) => `Add the key ${group(1) || group(5)} to the ${group(2) || group(4)} ${group(3)}`.trimEnd().concat("."),
+  ],
+  [
+    /persistentvolumeclaim "([^"]+)" not found/i,
+    (group, { namespace }) => `Make the claim ${group(1)} in the namespace ${namespace}.`,
+  ],
+  [
+    /unbound immediate PersistentVolumeClaims|unbound PersistentVolumeClaim/i,
+    (_, { namespace }) =>
+      `See what the claims wait for: kubectl describe pvc -n ${namespace}. They need a volume that fits, or a storage class that makes one.`,
+  ],
+  [
+    /(ErrImagePull|ImagePull|Failed).*(unauthorized|authorization failed|denied|no basic auth|403 Forbidden|401)/is,
+    () => "Give the pod credentials for the registry (imagePullSecrets), or check those it has and the image's name.",
+  ],
+  [
+    /(ErrImagePull|ImagePull|Failed).*(not found|manifest unknown|no match for platform)/is,
+    () => "Check the image's name and tag; the registry has no such image for this machine.",
+  ],
+  [
+    /(ErrImagePull|ImagePull|Failed).*(no such host|timeout|timed out|connection refused|unreachable|dial tcp|x509|tls:)/is,
+    () =>
+      "The node does not reach the registry: check its name, the node's network, proxy and the registry's certificate.",
+  ],
+  [
+    /ErrImageNeverPull/,
+    () =>
+      "The image is not on the node and imagePullPolicy is Never: load it (nodelet images load FILE), or let it be pulled.",
+  ],
+  [/InvalidImageName/, () => "Mend the image's name in the pod's template: it cannot be parsed."],
+  [/ErrImagePull|ImagePullBackOff/, () => "Check the image's name, the registry, and the pod's imagePullSecrets."],
+  [
+    /untolerated taint\(?s?\)? ?\{([^}:]+)/,
+    (group) => `Give the pod a toleration for the taint ${group(1)}, or remove the taint from the node.`,
+  ],
+  [/node\(s\) were unschedulable/, () => "Nodes are cordoned; let them take pods again: kubectl uncordon NODE."],
+  [
+    /Insufficient ([\w./-]+)|OutOf([\w./-]+)/,
+    (group) =>
+      `Lower the pod's requests of ${group(1) || group(2)}, or make room: other pods hold what the nodes have.`,
+  ],
+  [/Too many pods/, () => "Remove pods, or raise maxPods in the node's configuration."],
+  [
+    /didn't match Pod's node affinity\/selector|NodeAffinity/,
+    () => "No node has the labels that the pod's nodeSelector or affinity asks for: label one, or change the pod.",
+  ],
+  [/didn't have free ports|NodePorts/, () => "Another pod has the host port: remove it, or choose another port."],
+  [/SchedulingGated/, () => "Remove the pod's schedulingGates; whoever set them has not done so yet."],
+  [
+    /OOMKilled/,
+    () => "Raise the container's memory limit, or make the program use less: the kernel ended it at the limit.",
+  ],
+  [
+    /executable file not found|no such file or directory: unknown|exec format error/i,
+    () => "Check the container's command and args, and that the image is for this machine's architecture.",
+  ],
+  [
+    /runAsNonRoot/,
+    () => "The image runs as root and the pod forbids that: set runAsUser, or use an image with another user.",
+  ],
+  [
+    /RuntimeClass "?([^"\s]+)"?.*not found|failed to lookup RuntimeClass ([^\s:]+)/i,
+    (group) => `Make the runtime class ${group(1) || group(2)}, or take runtimeClassName out of the pod.`,
+  ],
+  [
+    /(Liveness|Readiness|Startup) probe (failed|errored)/,
+    (group) =>
+      `See what the program answers, and whether the ${group(1).toLowerCase()} probe asks the right port and path and leaves it enough time.`,
+  ],
+  [/FailedPostStartHook|PostStartHookError/, () => "See what the postStart hook of the container does: it failed."],
+  [/FailedPreStopHook/, () => "See what the preStop hook of the container does: it failed."],
+  [
+    /DeadlineExceeded/,
+    () => "The pod ran for longer than activeDeadlineSeconds: raise it, or see why the work takes so long.",
+  ],
+  [
+    /Evicted.*(low on resource: ([\w-]+)|exceeds|exceeded)/s,
+    (group) =>
+      group(2) === ""
+        ? "The pod wrote more than its limit of ephemeral storage allows: raise the limit, or write less."
+        : `Give the pod a request of ${group(2)} that covers what it uses, or make room on the node.`,
+  ],
+  [
+    /FailedCreatePodSandBox.*(cni|network)/is,
+    () => "The pod's network could not be set up: look at the CNI plugin of the node and its configuration.",
+  ],
+  [/exceeded quota/, () => "Remove what uses the namespace's quota, or raise it: kubectl describe quota."],
+  [
+    /CrashLoopBackOff/,
+    (_, { namespace }) => `See what the program last said: kubectl logs --previous -n ${namespace} POD.`,
+  ],
+];
+
+/** Says what to do about a trouble; undefined where that is not known. */
+export function findMend(trouble: Trouble): string | undefined {
+  const text = `${trouble.reason}: ${trouble.message}`;
+  for (const [expression, mend] of MENDS) {
+    const match = expression.exec(text);
+    if (match !== null) return mend((number) => match[number] ?? "", trouble);
+  }
+  return undefined;
+}
