@@ -5,6 +5,7 @@ import { assertNever } from "../../base/assert.ts";
 import { codeOf } from "../../base/errors.ts";
 import { explainByApi, explainNodeByApi, explainPending, withCluster } from "../../cluster/explain/explain-by-api.ts";
 import { explainByFiles, explainByNode, explainNodeItself } from "../../cluster/explain/explain-by-node.ts";
+import { readPodPlaces } from "../../cluster/supervisor/pod-places.ts";
 import { computeStateLayout, type StateLayout } from "../../cluster/supervisor/state-layout.ts";
 import { isInTrouble } from "../../explain/explain-pod.ts";
 import type { PodExplanation } from "../../explain/explanation.ts";
@@ -65,7 +66,8 @@ async function explainPendingCommand(namespace: string | undefined, options: Exp
 async function explainHere(asked: { namespace: string; name: string }, layout: StateLayout): Promise<PodExplanation> {
   const onNode = await explainByNode(layout.agentSocket, asked).catch(async (error: unknown) => {
     if (codeOf(error) !== "not-running") throw error;
-    return await explainByFiles(layout.kubeletRoot, asked);
+    const { kubeletRoot } = await readPodPlaces(layout.directory);
+    return await explainByFiles(kubeletRoot, asked);
   });
   if (onNode.state !== "Gone") return onNode;
   const inApi = await withCluster(layout.kubeconfig, async (client) => await explainByApi(client, asked)).catch(
