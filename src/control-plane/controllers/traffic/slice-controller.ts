@@ -16,6 +16,7 @@ import {
   lacksClusterIp,
   podAddress,
 } from "./service-pods.ts";
+import { createSliceMetrics } from "./slice-metrics.ts";
 import { createOwnSlices, HEADLESS_LABEL, SERVICE_NAME_LABEL, SLICE_WRITER_LABEL } from "./write-slices.ts";
 
 /** The name that upstream's controller writes as well, so that one can take the other's place. */
@@ -28,6 +29,7 @@ export function createEndpointSliceController(deps: ControllerDeps): Controller 
   const { reader } = deps;
   const servicePods = createServicePods(deps);
   const slices = createOwnSlices(deps, WRITER);
+  const counted = createSliceMetrics(deps.metrics);
   const queue = createWorkQueue(deps, {
     name: "endpoint_slice",
     async reconcile(key) {
@@ -38,7 +40,11 @@ export function createEndpointSliceController(deps: ControllerDeps): Controller 
       if (!hasOwnPods(service)) return undefined;
       const annotations = triggerTimeAnnotations(servicePods.takeTriggerTime(key));
       const groups = computeGroups(service, servicePods.podsOf(service), zoneReader(reader));
-      await slices.write(planSlices(slices.of(key), groups, frameOf(service, annotations)));
+      const plan = planSlices(slices.of(key), groups, frameOf(service, annotations));
+      await counted.sync(async () => {
+        await slices.write(plan);
+        counted.changed(plan);
+      });
       return undefined;
     },
   });
