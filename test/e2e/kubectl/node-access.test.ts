@@ -158,6 +158,36 @@ describe("kubectl with what runs on a node", () => {
     });
   });
 
+  it("scales a deployment by what its pods use", METRICS_TEST, async () => {
+    const [binary] = binaries;
+    if (binary === undefined) throw new Error("no kubectl");
+    const kubectl = kubectlOf(binary);
+    const { spec: template } = Object(shellPod("scaled", RUN_FOR_EVER));
+    const labels = { app: "scaled" };
+    // Any pod uses more than this.
+    const target = { type: "AverageValue", averageValue: "1k" };
+    const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "scaled" };
+    const metrics = [{ type: "Resource", resource: { name: "memory", target } }];
+    const items = [
+      {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "scaled" },
+        spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: template } },
+      },
+      {
+        apiVersion: "autoscaling/v2",
+        kind: "HorizontalPodAutoscaler",
+        metadata: { name: "scaled" },
+        spec: { scaleTargetRef, maxReplicas: 2, metrics },
+      },
+    ];
+    await kubectl.ok("create -f -", { input: { apiVersion: "v1", kind: "List", items } });
+    await kubectl.ok("wait --for=jsonpath={.status.readyReplicas}=2 deployment/scaled --timeout=120s");
+    expect(await kubectl.ok("get hpa scaled -o jsonpath={.status.desiredReplicas}")).toBe("2");
+    await kubectl.ok("delete deployment/scaled hpa/scaled --wait=false");
+  });
+
   it("reaches the node's API and the pods through the API server", async () => {
     const [binary] = binaries;
     if (binary === undefined) throw new Error("no kubectl");
