@@ -1,6 +1,5 @@
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { forbiddenError } from "../../api/api-error.ts";
 import { createFakeRequest } from "../../host/fake/fake-request.ts";
@@ -165,7 +164,7 @@ describe("a page of a server behind the proxy", () => {
     ["that is none is passed on as it is", { "content-type": ["text/plain"] }, page],
     [
       "in an encoding that is not known is passed on, too",
-      { "content-type": ["text/html"], "content-encoding": ["br"] },
+      { "content-type": ["text/html"], "content-encoding": ["gzip"] },
       page,
     ],
   ])("%s", async (_, headers, text) => {
@@ -174,20 +173,6 @@ describe("a page of a server behind the proxy", () => {
     const answer = await ask("nodes/proxy", { rest: "/index.html" });
     expect(String(await buffer(sourceOf(answer?.body)))).toBe(text);
     expect("content-length" in (answer?.headers ?? {})).toBe(text === page);
-  });
-
-  it("is compressed as it was", async () => {
-    const headers = { "content-type": ["text/html"], "content-encoding": ["gzip"] };
-    const { ask } = createWorld({ page: { headers, bytes: gzipSync(page) } });
-    const answer = await ask("nodes/proxy", { rest: "/index.html" });
-    expect(String(gunzipSync(await buffer(sourceOf(answer?.body))))).toContain(`${PREFIX}/x`);
-  });
-
-  it("breaks where it cannot be unpacked", async () => {
-    const headers = { "content-type": ["text/html"], "content-encoding": ["gzip"] };
-    const { ask } = createWorld({ page: { headers, bytes: Buffer.from("no gzip") } });
-    const answer = await ask("nodes/proxy", { rest: "/index.html" });
-    await expect(buffer(sourceOf(answer?.body))).rejects.toThrow();
   });
 });
 

@@ -1,5 +1,4 @@
-import { pipeline, type Readable, type Transform } from "node:stream";
-import { createGunzip, createGzip } from "node:zlib";
+import { Readable } from "node:stream";
 import { ApiError } from "../../api/api-error.ts";
 import { isAbort } from "../../base/abort.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -12,7 +11,7 @@ import { forwardUpgrade, upgradeTls } from "./forward-upgrade.ts";
 import { forwardedFor, forwardedHeaders, withoutHopByHop } from "./forwarded-headers.ts";
 import { formatHost } from "./node-call.ts";
 import { cleanPath } from "./proxy-path.ts";
-import { createLinkRewriter } from "./rewrite-links.ts";
+import { rewriteLinks } from "./rewrite-links.ts";
 import { rewriteLocation } from "./rewrite-location.ts";
 
 interface ProxyDeps {
@@ -79,25 +78,16 @@ async function exchange(callWeb: CallWeb, { request, rest }: ConnectCall, to: Ta
     const moved = { location: rewriteLocation(location, { prefix, hosts }) };
     return { status: reply.status, headers: headersOf(moved), body: { source: reply.body } };
   }
-  const filters = pageFilters(reply, (link) => rewriteLocation(link, { prefix, hosts }));
-  if (filters.length === 0) return { status: reply.status, headers: headersOf({}), body: { source: reply.body } };
+  if (!isPage(reply)) return { status: reply.status, headers: headersOf({}), body: { source: reply.body } };
   const { "content-length": _other, ...paged } = headersOf({});
-  return { status: reply.status, headers: paged, body: { source: through(reply.body, filters) } };
+  const page = rewriteLinks(reply.body, (link) => rewriteLocation(link, { prefix, hosts }));
+  return { status: reply.status, headers: paged, body: { source: Readable.from(page) } };
 }
 
-/** What a page goes through on its way, so that its links are rewritten. Empty for what is no page, or cannot be read. */
-function pageFilters({ headers }: WebReply, rewrite: (link: string) => string): Transform[] {
+/** True for a page whose links can be read. */
+function isPage({ headers }: WebReply): boolean {
   const [type = ""] = headers["content-type"] ?? [];
-  if (type.split(";")[0]?.trim().toLowerCase() !== "text/html") return [];
-  const [encoding = ""] = headers["content-encoding"] ?? [];
-  if (encoding === "gzip") return [createGunzip(), createLinkRewriter(rewrite), createGzip()];
-  return encoding === "" ? [createLinkRewriter(rewrite)] : [];
-}
-
-/** The end of the way; what breaks on it breaks that end as well, and the other way round. */
-function through(source: Readable, filters: readonly Transform[]): Readable {
-  // The reader of the last filter sees the error.
-  return filters.reduce<Readable>((from, filter) => pipeline(from, filter, () => undefined), source);
+  return type.split(";")[0]?.trim().toLowerCase() === "text/html" && headers["content-encoding"] === undefined;
 }
 
 /** The host that the client asked, as upstream passes it on; HTTP/2 has another header for it. */

@@ -1,5 +1,3 @@
-import { Transform } from "node:stream";
-
 /** The attributes that hold an address, by element (`atomsToAttrs` of apimachinery/pkg/util/proxy/transport.go). */
 const ADDRESS_ATTRIBUTES: ReadonlyMap<string, readonly string[]> = new Map([
   ["a", ["href"]],
@@ -35,19 +33,16 @@ const MAX_TAG_CHARACTERS = 65_536;
 const COMMENT_START = "<!--";
 
 /**
- * Creates a stream that rewrites the addresses in a page, and changes no other byte. It holds back no more than one
- * unfinished tag. The page may have any encoding in which tags are ASCII.
+ * Rewrites the addresses in a page as it comes, and changes no other byte. It holds back no more than one unfinished tag.
+ * The page may have any encoding in which tags are ASCII.
  */
-export function createLinkRewriter(rewrite: (address: string) => string): Transform {
+export async function* rewriteLinks(
+  page: AsyncIterable<Uint8Array>,
+  rewrite: (address: string) => string,
+): AsyncGenerator<Buffer> {
   const scanner = createScanner(rewrite);
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      done(null, Buffer.from(scanner.take(chunk.toString("latin1")), "latin1"));
-    },
-    flush(done) {
-      done(null, Buffer.from(scanner.rest(), "latin1"));
-    },
-  });
+  for await (const chunk of page) yield Buffer.from(scanner.take(Buffer.from(chunk).toString("latin1")), "latin1");
+  yield Buffer.from(scanner.rest(), "latin1");
 }
 
 interface Scanner {

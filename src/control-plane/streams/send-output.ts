@@ -1,7 +1,6 @@
-import { type Readable, Writable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import type { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
-import { type AcceptWebSocket, CLOSE_CODES } from "../../host/web-socket.ts";
+import { type AcceptWebSocket, CLOSE_CODES, type ServedWebSocket } from "../../host/web-socket.ts";
 import { formatAnswer } from "./http-answer.ts";
 import { endWith } from "./refuse-request.ts";
 import type { StreamsCall } from "./streams-call.ts";
@@ -46,11 +45,19 @@ export async function sendOutput(
   });
   // Clients wait for a message before they believe that they are connected.
   webSocket.send([Buffer.alloc(0)], () => undefined);
-  const sink = new Writable({ write: (chunk: Buffer, _encoding, done) => webSocket.send([chunk], done) });
-  const isWhole = await pipeline(output, sink, { signal }).then(
-    () => true,
-    () => false,
-  );
-  webSocket.close(isWhole ? CLOSE_CODES.normal : CLOSE_CODES.goingAway, END_GRACE_MS);
+  const stop = () => void output.destroy();
+  signal.addEventListener("abort", stop, { once: true });
+  // What breaks, or is broken off, has not come to its end.
+  await copyAll(output, webSocket).catch(() => undefined);
+  signal.removeEventListener("abort", stop);
+  webSocket.close(output.readableEnded ? CLOSE_CODES.normal : CLOSE_CODES.goingAway, END_GRACE_MS);
   await webSocket.closed;
+}
+
+async function copyAll(output: Readable, webSocket: ServedWebSocket): Promise<void> {
+  for await (const chunk of output) {
+    await new Promise<void>((resolve, reject) => {
+      webSocket.send([Buffer.from(chunk)], (error) => (error ? reject(error) : resolve()));
+    });
+  }
 }

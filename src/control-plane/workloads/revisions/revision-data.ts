@@ -1,4 +1,4 @@
-import type { ControllerRevision, PodTemplateSpec, RawExtension } from "../../../api/gen/types.ts";
+import type { ControllerRevision, PodTemplateSpec } from "../../../api/gen/types.ts";
 import { isRecord, type KubeObject, typed } from "../../../api/object.ts";
 import { isEqualJson } from "../../../api/patch/json-value.ts";
 import { computeTemplateHash, sortFields } from "../deployments/template-hash.ts";
@@ -12,8 +12,8 @@ const MAX_PREFIX = 223;
  * `kubectl rollout undo` sends it as it stands. The fields have Go's order, because Go programs find a template's revision
  * by comparing bytes.
  */
-function revisionDataOf(template: PodTemplateSpec): RawExtension {
-  return { spec: sortFields({ template: { ...template, $patch: "replace" } }) };
+function revisionDataOf(template: PodTemplateSpec): Record<string, unknown> {
+  return { spec: { template: sortFields({ ...template, $patch: "replace" }) } };
 }
 
 /** The template that a revision keeps; undefined for data that no controller has made. */
