@@ -15,6 +15,28 @@ const DEVICES = ["null", "zero", "full", "random", "urandom", "tty", "kmsg"];
 const LEGACY = "systemd.unified_cgroup_hierarchy=0 SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1";
 const UNIT = "systemd.unit=multi-user.target";
 
+/** Enters cgroups of its own, which are the roots of all that the machine sees of them, and then the namespaces. */
+const ENTER = `#!/bin/bash -e
+own=$1
+shift
+for root in $(awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/mounts); do
+  mkdir -p "$root/$own"
+  for file in cpuset.cpus cpuset.mems; do [ ! -e "$root/$file" ] || cat "$root/$file" > "$root/$own/$file"; done
+  echo $$ > "$root/$own/cgroup.procs"
+done
+exec unshare --mount --pid --fork --kill-child --net --uts --ipc --cgroup --propagation private "$@"
+`;
+
+/** Removes those cgroups. The processes of a machine that was killed are in them a little longer. */
+const LEAVE = `#!/bin/bash
+for root in $(awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/mounts); do
+  for attempt in {1..100}; do
+    [ ! -e "$root/$1" ] || find "$root/$1" -depth -type d -exec rmdir {} + 2> /dev/null && break
+    sleep 0.1
+  done
+done
+`;
+
 /** Makes a tree of files the whole world of systemd, in namespaces that it is the first process of. */
 const BOOT = `#!/bin/bash -e
 tree=$1
@@ -55,24 +77,32 @@ interface NamespacesOptions {
  * Starts systemd as the first process of namespaces of its own, on the kernel of this machine: as fast as that is, and
  * with its version of cgroups. A cut of the power kills all processes; what they wrote is in this machine's memory still.
  */
-export async function startNamespaces(options: NamespacesOptions): Promise<Machine> {
-  const script = join(options.directory, "boot.sh");
-  await writeFile(script, BOOT, { mode: 0o755 });
+export async function startNamespaces({ tree, directory }: NamespacesOptions): Promise<Machine> {
+  const scripts = {
+    enter: join(directory, "enter.sh"),
+    boot: join(directory, "boot.sh"),
+    leave: join(directory, "leave.sh"),
+  };
+  await writeFile(scripts.enter, ENTER, { mode: 0o755 });
+  await writeFile(scripts.boot, BOOT, { mode: 0o755 });
+  await writeFile(scripts.leave, LEAVE, { mode: 0o755 });
+  const cgroup = `nodelet-vm-${process.pid}`;
   const heard: string[] = [];
-  let outer = await start(script, options.tree);
+  const begin = async (): Promise<ChildProcess> =>
+    await untilUp(spawn(scripts.enter, [cgroup, scripts.boot, tree], { stdio: "ignore" }));
+  let outer = await begin();
+  const isOn = (): boolean => outer.exitCode === null && outer.signalCode === null;
   const off = async (): Promise<void> => {
-    if (outer.exitCode === null && outer.signalCode === null)
-      await within(START_MS, once(outer, "exit"), "it stays on");
+    if (isOn()) await within(START_MS, once(outer, "exit"), "the machine does not switch itself off");
+    await once(spawn(scripts.leave, [cgroup], { stdio: "ignore" }), "exit");
   };
   const kill = async (): Promise<void> => {
-    if (outer.exitCode !== null || outer.signalCode !== null) return;
-    const ended = once(outer, "exit");
     outer.kill("SIGKILL");
-    await ended;
+    await off();
   };
   const switchOn = async (): Promise<void> => {
     await kill();
-    outer = await start(script, options.tree);
+    outer = await begin();
   };
   const machine: Machine = {
     kind: "namespaces",
@@ -95,22 +125,20 @@ export async function startNamespaces(options: NamespacesOptions): Promise<Machi
   return machine;
 }
 
-/** The process that is returned is the one outside: its end ends all inside, and it ends with the first one there. */
-async function start(script: string, tree: string): Promise<ChildProcess> {
-  const spaces = ["--mount", "--pid", "--fork", "--kill-child", "--net", "--uts", "--ipc", "--cgroup"];
-  const child = spawn("unshare", [...spaces, "--propagation", "private", script, tree], { stdio: "ignore" });
+/** The process is the one outside: its end ends all inside, and it ends with the first one there. */
+async function untilUp(outer: ChildProcess): Promise<ChildProcess> {
   const isUp = async (): Promise<boolean> => {
-    const { output } = await runInside(child, "systemctl is-system-running", []);
-    return ["running", "degraded"].includes(output.trim());
+    const { output } = await runInside(outer, "systemctl is-system-running", []);
+    return ["starting", "running", "degraded"].includes(output.trim());
   };
-  const waitUp = async (): Promise<void> => {
+  const wait = async (): Promise<void> => {
     while (!(await isUp().catch(() => false))) {
-      if (child.exitCode !== null) throw new Error(`systemd ends with exit code ${child.exitCode}`);
+      if (outer.exitCode !== null) throw new Error(`systemd ends with exit code ${outer.exitCode}`);
       await delay(LOOK_AGAIN_MS);
     }
   };
-  await within(START_MS, waitUp(), "systemd does not start in its namespaces");
-  return child;
+  await within(START_MS, wait(), "systemd does not start in its namespaces");
+  return outer;
 }
 
 async function runInside(outer: ChildProcess, text: string, heard: string[]): Promise<ScriptEnd> {

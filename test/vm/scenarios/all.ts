@@ -1,5 +1,6 @@
 import { installedPackage } from "./installed-package.ts";
+import { oomScores, securityProfiles } from "./kernel-features.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
-export const SCENARIOS: readonly Scenario[] = [installedPackage];
+export const SCENARIOS: readonly Scenario[] = [installedPackage, oomScores, securityProfiles];

@@ -46,7 +46,7 @@ export async function untilReady(at: Stage, name: string): Promise<Pod> {
 }
 
 /** True where the pod's own condition says so. */
-export function isReady({ status }: Pod): boolean {
+function isReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
 }
 
