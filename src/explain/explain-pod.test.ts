@@ -69,7 +69,7 @@ it.each<[string, Pod, TimelineRecord[], string, RegExp]>([
     ),
     [],
     "Unschedulable",
-    /requests of memory/,
+    /requests of memory, or/,
   ],
   [
     "a config map",

@@ -208,7 +208,8 @@ function findEnds(pod: Pod | undefined, context: PodContext): Reason[] {
 
 /** Finds how a pod ended whose status nobody has any more. */
 function findKilling(context: PodContext): Reason[] {
-  return lastOf(context, ({ reason }) => reason === "Killing").map((record) => reasonOf(record, context));
+  const ends = ["Exited", "PodFailed", "PodSucceeded", "Killing"];
+  return lastOf(context, ({ reason }) => ends.includes(reason)).map((record) => reasonOf(record, context));
 }
 
 /** Finds how the containers of a pod ended last that goes on. */

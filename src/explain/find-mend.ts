@@ -59,7 +59,7 @@ const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
   ],
   [/node\(s\) were unschedulable/, () => "Nodes are cordoned; let them take pods again: kubectl uncordon NODE."],
   [
-    /Insufficient ([\w./-]+)|OutOf([\w./-]+)/,
+    /Insufficient ([\w/-]+(?:\.[\w/-]+)*)|OutOf([\w/-]+(?:\.[\w/-]+)*)/,
     (group) =>
       `Lower the pod's requests of ${group(1) || group(2)}, or make room: other pods hold what the nodes have.`,
   ],

@@ -34,7 +34,7 @@ function formatAll(troubles: readonly PodExplanation[], now: number): string[] {
 }
 
 function formatTroubles({ pod, state, isReady, waits, ends }: PodExplanation, now: number): string[] {
-  const where = pod.node === "" ? "" : ` on ${pod.node}`;
+  const where = pod.node === "" || state === "Gone" ? "" : ` on ${pod.node}`;
   const word =
     state === "Gone"
       ? "is gone"

@@ -1,4 +1,5 @@
 import type { Part } from "../../base/run-parts.ts";
+import { recordStatusChanges } from "../pods/status/record-changes.ts";
 import { createPodHistory, type PodHistory } from "../view/history/pod-history.ts";
 import type { Foundation } from "./foundation.ts";
 import type { SourceParts } from "./sources.ts";
@@ -11,7 +12,9 @@ export interface HistoryParts {
 }
 
 /** Follows the timeline from the beginning; what is decided at the end is written, too. */
-export function composeHistory({ ports, config, timeline }: Foundation, sources: SourceParts): HistoryParts {
+export function composeHistory(foundation: Foundation, sources: SourceParts): HistoryParts {
+  const { ports, config, timeline } = foundation;
+  recordStatusChanges(foundation);
   if (config.history === undefined) return { history: undefined, parts: [] };
   const { host, log } = ports;
   const isPresent = (uid: string) => sources.desired.byUid(uid) !== undefined;

@@ -1,6 +1,7 @@
 import type { PodSource } from "../../api/pods.ts";
 import type { Part } from "../../base/run-parts.ts";
 import { createDesiredPods, type DesiredPods } from "../pods/desired/desired-pods.ts";
+import { recordUpdates } from "../pods/desired/record-updates.ts";
 import { createApiSource } from "../pods/sources/api-source.ts";
 import { createFileSource } from "../pods/sources/file-source.ts";
 import { createHttpSource } from "../pods/sources/http-source.ts";
@@ -36,8 +37,10 @@ export function composeSources(foundation: Foundation, { cluster, data }: Source
   ];
   if (sources.length === 0)
     log.warn("No source of pods is configured, nothing will be run: set --kubeconfig or --pod-manifest-path");
+  const names = sources.map(({ name }) => name);
+  const desired = createDesiredPods({ clock: host.clock, log, timeline }, { sources: names });
   return {
-    desired: createDesiredPods({ clock: host.clock, log, timeline }, { sources: sources.map(({ name }) => name) }),
+    desired: recordUpdates(desired, timeline),
     parts: sources.map(({ loop }) => ({ name: "pod source", run: loop.run })),
   };
 }

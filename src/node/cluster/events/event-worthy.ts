@@ -15,6 +15,18 @@ const INTERNAL_REASONS: ReadonlySet<string> = new Set([
   "EvictionRank",
   // The verdict of several probes in a row. Each probe that failed has recorded its own event.
   "ProbeVerdict",
+  // What the pod's status or its object tells already.
+  "PodAdded",
+  "PodDeletionRequested",
+  "PodRemoved",
+  "PodReady",
+  "PodNotReady",
+  "PodSucceeded",
+  "PodFailed",
+  "Exited",
+  // Steps of the start that went well.
+  "SandboxStarted",
+  "VolumesReady",
 ]);
 
 /** Tells whether a decision recorded about a pod is sent to the API server as an event. */

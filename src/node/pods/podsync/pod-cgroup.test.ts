@@ -46,7 +46,10 @@ describe("the pod's cgroup", () => {
     expect(await ended).toBe(
       `PodCgroupError: failed to ensure that the pod: ${UID} cgroups exist and are correctly applied: no space`,
     );
-    expect(events()).toEqual(["Warning FailedToCreatePodContainer: unable to ensure pod container exists: no space"]);
+    expect(events()).toEqual([
+      "Warning FailedToCreatePodContainer: unable to ensure pod container exists: no space",
+      "Normal VolumesReady: Volumes are set up after 0s",
+    ]);
     expect(steps).not.toContain("sync data");
   });
 

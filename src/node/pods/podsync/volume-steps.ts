@@ -4,6 +4,7 @@ import { isAbort } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Timeline } from "../../../base/timeline.ts";
+import { formatDuration } from "../../../config/duration.ts";
 import type { PodVolumeSetUp } from "../../storage/volumes/pod-volumes.ts";
 import { type VolumeComplaint, VolumeError } from "../../storage/volumes/volume-error.ts";
 import type { StatusOverride } from "../workers/pod-state.ts";
@@ -11,7 +12,7 @@ import { RetryError } from "../workers/pod-syncer.ts";
 import type { SyncingRun, SyncRun } from "./sync-run.ts";
 
 export interface VolumeStepsDeps {
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "monotonic">;
   timeline: Timeline;
   volumes: {
     /** Resolves when nothing is lacking; the work that `finished` waits for is done beside the sandbox's start. */
@@ -41,11 +42,18 @@ export function createVolumeSteps({ clock, timeline, volumes, directories }: Vol
   };
 
   return {
-    async setUpVolumes({ pod, reference, signal }) {
+    async setUpVolumes({ pod, reference, signal, runtime }) {
+      const begun = clock.monotonic();
       try {
         await directories.make(pod);
         const { volumes: ready, finished } = await volumes.setUp(pod, signal);
-        const told = finished.catch((error: unknown) => tell(reference, error));
+        const note = () => {
+          // Each sync sets the volumes up again, which is no news once there is a sandbox.
+          if (runtime.sandboxes.length > 0) return;
+          const message = `Volumes are set up after ${formatDuration(Math.trunc(clock.monotonic() - begun))}`;
+          timeline.record(reference, { type: "Normal", reason: "VolumesReady", message });
+        };
+        const told = finished.then(note, (error: unknown) => tell(reference, error));
         told.catch(() => undefined);
         return { volumes: ready, finished: told };
       } catch (error) {
