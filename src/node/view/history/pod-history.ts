@@ -4,6 +4,7 @@ import { messageOf } from "../../../base/errors.ts";
 import { repeat } from "../../../base/interval.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
+import { runInBackground } from "../../../base/tasks.ts";
 import type { Timeline, TimelineRecord } from "../../../base/timeline.ts";
 import type { Files } from "../../../host/port.ts";
 import { type HistoryWriter, openHistoryWriter } from "./history-files.ts";
@@ -74,13 +75,15 @@ export function createPodHistory(deps: PodHistoryDeps, options: HistoryOptions):
     }
   };
   const writeInTurn = async () => await disk.run(write);
+  const complain = (error: unknown) => log.warn("The history of pods has failed", { error: messageOf(error) });
   const writeSoon = () => {
     if (timer !== undefined || !isRunning) return;
     timer = clock.setTimer(isFailing ? RETRY_DELAY_MS : WRITE_DELAY_MS, () => {
       timer = undefined;
-      void writeInTurn().then(() => {
+      runInBackground(async () => {
+        await writeInTurn();
         if (intake.isWaiting()) writeSoon();
-      });
+      }, complain);
     });
   };
   const unsubscribe = deps.timeline.subscribe((record) => {
@@ -115,10 +118,11 @@ export function createPodHistory(deps: PodHistoryDeps, options: HistoryOptions):
       // A disk that hangs does not hold the end of the node agent up.
       await new Promise<void>((resolve) => {
         const limit = clock.setTimer(LAST_WRITE_MS, resolve);
-        void writeInTurn().finally(() => {
+        runInBackground(async () => {
+          await writeInTurn();
           limit.cancel();
           resolve();
-        });
+        }, complain);
       });
     },
   };
