@@ -17,6 +17,8 @@ import { createLimitRanger } from "./limit-ranger.ts";
 import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
 import { createNodeRestriction } from "./node-restriction.ts";
 import { createPodSecurity } from "./pod-security/pod-security.ts";
+import type { ResolveParamKind } from "./policies/policy-params.ts";
+import { createValidatingPolicy } from "./policies/validating-policy.ts";
 import { createPriority, type PriorityOptions } from "./priority.ts";
 import { createResourceQuota } from "./resource-quota.ts";
 import { createRuntimeClass } from "./runtime-class.ts";
@@ -34,6 +36,8 @@ interface AdmissionDeps extends Omit<DefaultAccountDeps, "clock"> {
   loadSubjectReader: LoadSubjectReader;
   /** The plugin that asks admission webhooks. */
   webhooks: AdmissionPlugin;
+  /** Finds where the objects of a kind are stored. */
+  resolveKind: ResolveParamKind;
 }
 
 interface AdmissionOptions extends PriorityOptions, TolerationSecondsOptions, AttendedElsewhere {
@@ -68,6 +72,7 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
     createCertificateSigning(authorize),
     createClusterTrustBundleAttest(authorize),
     createCertificateSubjectRestriction(subjects),
+    createValidatingPolicy(deps),
     deps.webhooks,
     createResourceQuota(reader, deps.clock),
     createUnattendedKinds(options),

@@ -13,7 +13,7 @@ import type { ResourceFeed, ResourceReader, ResourceWriter } from "../ports/reso
 import { createBuiltInKinds } from "../registry/built-in-kinds.ts";
 import { randomNameSuffix } from "../registry/generated-name.ts";
 import { createFeed, createWriter } from "../registry/in-process.ts";
-import { createKindTable } from "../registry/kind-table.ts";
+import { createKindTable, resolveKind } from "../registry/kind-table.ts";
 import { createReader } from "../registry/reader.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { createReplayedChance } from "../registry/replayed-chance.ts";
@@ -64,6 +64,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
         randomSuffix,
         authorize: authorizer.authorize,
         webhooks: composeWebhooks({ ...deps, reader, kinds }),
+        resolveKind: (apiVersion, kind) => resolveKind(kinds, apiVersion, kind),
       },
       { apiAudiences: deps.tokens.audiences, networkPolicies: options.networkPolicies },
     ),
