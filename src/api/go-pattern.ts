@@ -4,7 +4,7 @@ import { messageOf } from "../base/errors.ts";
 import { estimatePatternSize } from "./pattern-size.ts";
 
 /** A pattern in Go's RE2 syntax. Matching takes time in proportion to the text for any pattern. */
-export type CompiledPattern = Matcher | { readonly problem: string };
+type CompiledPattern = Matcher | { readonly problem: string };
 
 interface Matcher {
   /** True when the pattern is found anywhere in the text, unless it says otherwise. */

@@ -1,5 +1,5 @@
 /** What one evaluation may still cost. */
-export interface Budget {
+export interface CostBudget {
   /** Counts cel-go's cost, of which users know the limits. */
   charge(cost: number): void;
   /**
@@ -12,7 +12,7 @@ export interface Budget {
 }
 
 /** The cost that one evaluation may have, as upstream limits it. */
-export const MAX_COST = 1_000_000;
+const MAX_COST = 1_000_000;
 /** The steps that one evaluation may take beside; each takes some 50 ns. */
 const MAX_WORK = 1_000_000;
 
@@ -25,7 +25,7 @@ export class BudgetExceededError extends Error {
 }
 
 /** A budget of the cost. */
-export function createBudget(limit: number = MAX_COST): Budget {
+export function createCostBudget(limit: number = MAX_COST): CostBudget {
   let cost = 0;
   let steps = 0;
   return {

@@ -1,11 +1,11 @@
 import type {
-  BindNode,
-  CallNode,
+  BindExpression,
+  CallExpression,
   Expression,
-  FoldNode,
-  ListNode,
-  MapNode,
-  SelectNode,
+  FoldExpression,
+  ListExpression,
+  MapExpression,
+  SelectExpression,
   SourceProblem,
 } from "./expression.ts";
 import type { Overload } from "./overload.ts";
@@ -28,7 +28,7 @@ export interface Checked {
   readonly type: CelType;
   readonly types: ReadonlyMap<Expression, CelType>;
   /** The overloads that a call may have; which one depends on the values, where their type is open. */
-  readonly overloads: ReadonlyMap<CallNode, readonly Overload[]>;
+  readonly overloads: ReadonlyMap<CallExpression, readonly Overload[]>;
   /** The names that stand for variables of the environment, also those with dots. */
   readonly variables: ReadonlyMap<Expression, string>;
 }
@@ -36,7 +36,7 @@ export interface Checked {
 interface Checker {
   readonly environment: Environment;
   readonly types: Map<Expression, CelType>;
-  readonly overloads: Map<CallNode, readonly Overload[]>;
+  readonly overloads: Map<CallExpression, readonly Overload[]>;
   readonly variables: Map<Expression, string>;
   readonly problems: SourceProblem[];
   bindings: Bindings;
@@ -135,16 +135,14 @@ function report(checker: Checker, { offset }: { offset: number }, message: strin
   return types.ERROR;
 }
 
-function mismatch(
-  checker: Checker,
-  at: { offset: number },
-  name: string,
-  args: readonly CelType[],
-  isMember = false,
-): CelType {
+function mismatch(checker: Checker, at: { offset: number }, name: string, args: readonly CelType[]): CelType {
+  return report(checker, at, noOverload(checker, name, args, false));
+}
+
+function noOverload(checker: Checker, name: string, args: readonly CelType[], isMember: boolean): string {
   const shown = args.map((each) => types.formatType(types.substitute(checker.bindings, each, true)));
   const signature = isMember ? `${shown[0]}.(${shown.slice(1).join(", ")})` : `(${shown.join(", ")})`;
-  return report(checker, at, `found no matching overload for '${name}' applied to '${signature}'`);
+  return `found no matching overload for '${name}' applied to '${signature}'`;
 }
 
 function expectType(checker: Checker, at: Expression, type: CelType): void {
@@ -168,7 +166,7 @@ function qualifiedName(expression: Expression, scope: Scope): string | undefined
   return operand === undefined ? undefined : `${operand}.${expression.field}`;
 }
 
-function checkSelect(checker: Checker, select: SelectNode, scope: Scope): CelType {
+function checkSelect(checker: Checker, select: SelectExpression, scope: Scope): CelType {
   const name = qualifiedName(select, scope);
   const named = name === undefined ? undefined : findName(checker, select, name);
   if (named !== undefined) return named;
@@ -180,7 +178,7 @@ function checkSelect(checker: Checker, select: SelectNode, scope: Scope): CelTyp
   return isOptional && field.kind !== "error" ? types.optionalType(types.optionalElement(field) ?? field) : field;
 }
 
-function fieldType(checker: Checker, select: SelectNode, operand: CelType): CelType {
+function fieldType(checker: Checker, select: SelectExpression, operand: CelType): CelType {
   switch (operand.kind) {
     case "dyn":
     case "error":
@@ -196,7 +194,7 @@ function fieldType(checker: Checker, select: SelectNode, operand: CelType): CelT
   }
 }
 
-function checkCall(checker: Checker, call: CallNode, scope: Scope): CelType {
+function checkCall(checker: Checker, call: CallExpression, scope: Scope): CelType {
   const { functions } = checker.environment;
   const prefix = call.target && qualifiedName(call.target, scope);
   const namespaced = prefix === undefined ? undefined : functions.get(`${prefix}.${call.function}`);
@@ -219,7 +217,7 @@ interface Candidates {
   readonly args: readonly CelType[];
 }
 
-function resolve(checker: Checker, call: CallNode, { name, overloads, args }: Candidates): CelType {
+function resolve(checker: Checker, call: CallExpression, { name, overloads, args }: Candidates): CelType {
   const start = checker.bindings;
   const fitting: Overload[] = [];
   let result: CelType | undefined;
@@ -235,7 +233,7 @@ function resolve(checker: Checker, call: CallNode, { name, overloads, args }: Ca
     else if (types.formatType(result) !== types.formatType(returned)) result = types.DYN;
   }
   checker.overloads.set(call, fitting);
-  return result ?? mismatch(checker, call, name, args, overloads[0]?.member);
+  return result ?? report(checker, call, noOverload(checker, name, args, overloads[0]?.member ?? false));
 }
 
 function unifyAll(start: Bindings, actual: readonly CelType[], expected: readonly CelType[]): Bindings | undefined {
@@ -266,7 +264,7 @@ function freshen(checker: Checker): (type: CelType) => CelType {
   return rename;
 }
 
-function checkList(checker: Checker, { items }: ListNode, scope: Scope): CelType {
+function checkList(checker: Checker, { items }: ListExpression, scope: Scope): CelType {
   let element: CelType | undefined;
   for (const { value, optional } of items) {
     const type = check(checker, value, scope);
@@ -275,7 +273,7 @@ function checkList(checker: Checker, { items }: ListNode, scope: Scope): CelType
   return types.listType(element ?? types.param(`list${checker.freeNames++}`));
 }
 
-function checkMap(checker: Checker, { entries }: MapNode, scope: Scope): CelType {
+function checkMap(checker: Checker, { entries }: MapExpression, scope: Scope): CelType {
   let key: CelType | undefined;
   let value: CelType | undefined;
   for (const entry of entries) {
@@ -304,7 +302,7 @@ function join(checker: Checker, expression: Expression, before: CelType | undefi
   return before;
 }
 
-function checkFold(checker: Checker, fold: FoldNode, scope: Scope): CelType {
+function checkFold(checker: Checker, fold: FoldExpression, scope: Scope): CelType {
   const range = check(checker, fold.range, scope);
   const [first = "", second] = fold.variables;
   const [index, item] = iterated(checker, fold, range);
@@ -335,7 +333,7 @@ function checkFold(checker: Checker, fold: FoldNode, scope: Scope): CelType {
 }
 
 /** What the two variables of a macro are: index and item of a list, key and value of a map. */
-function iterated(checker: Checker, fold: FoldNode, range: CelType): readonly [CelType, CelType] {
+function iterated(checker: Checker, fold: FoldExpression, range: CelType): readonly [CelType, CelType] {
   if (range.kind === "list") return [types.INT, range.element];
   if (range.kind === "map") return [range.key, range.value];
   if (types.isDyn(range) || range.kind === "param") return [types.DYN, types.DYN];
@@ -348,18 +346,16 @@ function iterated(checker: Checker, fold: FoldNode, range: CelType): readonly [C
   return [types.ERROR, types.ERROR];
 }
 
-function expectBool(checker: Checker, fold: FoldNode, type: CelType): void {
+function expectBool(checker: Checker, fold: FoldExpression, type: CelType): void {
   if (fold.kind === "all" || fold.kind === "exists") expectType(checker, fold.body, type);
   else if (!unifies(checker, type, types.BOOL)) mismatch(checker, fold.body, "_?_:_", [type, types.DYN, types.DYN]);
 }
 
-function checkBind(checker: Checker, bind: BindNode, scope: Scope): CelType {
+function checkBind(checker: Checker, bind: BindExpression, scope: Scope): CelType {
   const value = check(checker, bind.value, scope);
   const element = types.optionalElement(value) ?? (types.isDyn(value) ? types.DYN : undefined);
-  if (element === undefined) return mismatch(checker, bind, bind.flat ? "optFlatMap" : "optMap", [value], true);
+  if (element === undefined) return mismatch(checker, bind, bind.flat ? "optFlatMap" : "optMap", [value]);
   const body = check(checker, bind.body, new Map(scope).set(bind.variable, element));
   if (!bind.flat) return types.optionalType(body);
-  return types.optionalElement(body) || types.isDyn(body)
-    ? body
-    : mismatch(checker, bind.body, "optFlatMap", [body], true);
+  return types.optionalElement(body) || types.isDyn(body) ? body : mismatch(checker, bind.body, "optFlatMap", [body]);
 }

@@ -1,9 +1,9 @@
-import type { Budget } from "./budget.ts";
+import type { CostBudget } from "./budget.ts";
 import type { CelObject, CelValue, ListValue, MapValue, SemverValue } from "./values.ts";
 import { itemsOfList, keyText, kindOf } from "./values.ts";
 
 /** Whether two values are equal, as `==` has it: numbers of all types compare, other different types are unequal. */
-export function areEqual(a: CelValue, b: CelValue, budget: Budget): boolean {
+export function areEqual(a: CelValue, b: CelValue, budget: CostBudget): boolean {
   budget.work(1);
   if (typeof a === "string" && typeof b === "string") {
     budget.work(Math.min(a.length, b.length) / 50);
@@ -37,7 +37,7 @@ function areScalarsEqual(a: CelObject, b: CelObject): boolean {
   return a === b;
 }
 
-function areListsEqual(a: ListValue, b: ListValue, budget: Budget): boolean {
+function areListsEqual(a: ListValue, b: ListValue, budget: CostBudget): boolean {
   if (a.size !== b.size) return false;
   const listType = a.listType ?? b.listType;
   if (listType) {
@@ -56,7 +56,7 @@ function areListsEqual(a: ListValue, b: ListValue, budget: Budget): boolean {
   return true;
 }
 
-function haveSameKeys(keys: readonly string[], a: CelValue, b: CelValue, budget: Budget): boolean {
+function haveSameKeys(keys: readonly string[], a: CelValue, b: CelValue, budget: CostBudget): boolean {
   budget.work(keys.length);
   return keys.every((key) => {
     const left = typeof a === "object" && a?.kind === "map" ? a.find(key) : undefined;
@@ -65,7 +65,7 @@ function haveSameKeys(keys: readonly string[], a: CelValue, b: CelValue, budget:
   });
 }
 
-function areMapsEqual(a: MapValue, b: MapValue, budget: Budget): boolean {
+function areMapsEqual(a: MapValue, b: MapValue, budget: CostBudget): boolean {
   if (a.size !== b.size) return false;
   return a.keys().every((key) => {
     const left = a.find(key);
@@ -91,7 +91,7 @@ function numberOf(value: CelValue): number | bigint | undefined {
 }
 
 /** The order of two values that have one: below zero, zero, above, NaN; undefined for values without an order. */
-export function compareValues(a: CelValue, b: CelValue, budget: Budget): number | undefined {
+export function compareValues(a: CelValue, b: CelValue, budget: CostBudget): number | undefined {
   const number = numericOrder(a, b);
   if (number !== undefined) return number;
   if (typeof a === "string" && typeof b === "string") {
@@ -142,7 +142,7 @@ function comparePrerelease(a: string, b: string): number {
 }
 
 /** A collection that answers in constant time whether it has an equal value, where the values are keys of maps. */
-export function createValueSet(budget: Budget) {
+export function createValueSet(budget: CostBudget) {
   const known = new Set<string>();
   const others: CelValue[] = [];
   const textOf = (value: CelValue) => (kindOf(value) === "bytes" ? undefined : keyText(value));

@@ -2,32 +2,33 @@ import type { CelValue } from "./values.ts";
 
 /** A parsed expression. `offset` is where cel-go reports problems of the node: at its operator. */
 export type Expression =
-  | LiteralNode
-  | IdentifierNode
-  | SelectNode
-  | CallNode
-  | ListNode
-  | MapNode
-  | LogicalNode
-  | FoldNode
-  | BindNode;
+  | LiteralExpression
+  | IdentifierExpression
+  | SelectExpression
+  | CallExpression
+  | ListExpression
+  | MapExpression
+  | LogicalExpression
+  | FoldExpression
+  | BindExpression;
 
 interface Node {
   readonly offset: number;
 }
 
-export interface LiteralNode extends Node {
+interface LiteralExpression extends Node {
   readonly node: "literal";
   readonly value: CelValue;
 }
 
-export interface IdentifierNode extends Node {
+/** A variable, of the environment or of a macro, or the name of a type. */
+export interface IdentifierExpression extends Node {
   readonly node: "identifier";
   readonly name: string;
 }
 
 /** `operand.field`, `operand.?field`, or `has(operand.field)`. */
-export interface SelectNode extends Node {
+export interface SelectExpression extends Node {
   readonly node: "select";
   readonly operand: Expression;
   readonly field: string;
@@ -35,19 +36,21 @@ export interface SelectNode extends Node {
 }
 
 /** A function by its name (`size`, `_+_`, `_?_:_`), of an object when there is a target. */
-export interface CallNode extends Node {
+export interface CallExpression extends Node {
   readonly node: "call";
   readonly function: string;
   readonly target: Expression | undefined;
   readonly args: readonly Expression[];
 }
 
-export interface ListNode extends Node {
+/** `[a, ?b]`; an optional item without a value is left out. */
+export interface ListExpression extends Node {
   readonly node: "list";
   readonly items: ReadonlyArray<{ readonly value: Expression; readonly optional: boolean }>;
 }
 
-export interface MapNode extends Node {
+/** `{a: b, ?c: d}`. */
+export interface MapExpression extends Node {
   readonly node: "map";
   readonly entries: ReadonlyArray<MapEntry>;
 }
@@ -60,7 +63,7 @@ export interface MapEntry {
 }
 
 /** `a && b && c`, flat: a long chain is no deep tree. */
-export interface LogicalNode extends Node {
+export interface LogicalExpression extends Node {
   readonly node: "logical";
   readonly operator: "&&" | "||";
   readonly terms: readonly Expression[];
@@ -78,7 +81,7 @@ export type FoldKind =
   | "sortBy";
 
 /** A macro that goes over a list or map. */
-export interface FoldNode extends Node {
+export interface FoldExpression extends Node {
   readonly node: "fold";
   readonly kind: FoldKind;
   readonly range: Expression;
@@ -90,7 +93,7 @@ export interface FoldNode extends Node {
 }
 
 /** `value.optMap(variable, body)`: the body is evaluated when the optional has a value. */
-export interface BindNode extends Node {
+export interface BindExpression extends Node {
   readonly node: "bind";
   readonly value: Expression;
   readonly variable: string;

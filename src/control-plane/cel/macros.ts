@@ -1,4 +1,4 @@
-import type { Expression, FoldKind, FoldNode, IdentifierNode, SourceProblem } from "./expression.ts";
+import type { Expression, FoldExpression, FoldKind, IdentifierExpression, SourceProblem } from "./expression.ts";
 
 interface MacroCall {
   readonly name: string;
@@ -46,7 +46,7 @@ export function expandMacro(macro: MacroCall): Expression | SourceProblem {
   const body = args.at(-1);
   if (body === undefined || kind === undefined) return { offset, message: "invalid arguments" };
   const condition = args.length - variableCount > 1 ? args[variableCount] : undefined;
-  const fold: FoldNode = { node: "fold", kind, range: target, variables: names, condition, body, offset };
+  const fold: FoldExpression = { node: "fold", kind, range: target, variables: names, condition, body, offset };
   return fold;
 }
 
@@ -75,7 +75,7 @@ function countVariables(name: string, count: number): number {
   return ["all", "exists", "existsOne"].includes(name) ? count - 1 : 1;
 }
 
-function isSimple(expression: Expression): expression is IdentifierNode {
+function isSimple(expression: Expression): expression is IdentifierExpression {
   return expression.node === "identifier";
 }
 

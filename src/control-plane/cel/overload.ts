@@ -1,5 +1,5 @@
 import { assert } from "../../base/assert.ts";
-import type { Budget } from "./budget.ts";
+import type { CostBudget } from "./budget.ts";
 import { type CelType, optionalElement } from "./types.ts";
 import type { CelObject, CelValue } from "./values.ts";
 import { kindOf } from "./values.ts";
@@ -15,7 +15,7 @@ export interface Overload {
   /** cel-go's cost of a call, asked before it. Default 1. */
   cost?(args: readonly CelValue[]): number;
   /** No argument is a failure, and each is of its type. */
-  run(args: readonly CelValue[], budget: Budget): CelValue;
+  run(args: readonly CelValue[], budget: CostBudget): CelValue;
 }
 
 type Run = Overload["run"];
@@ -49,7 +49,7 @@ export function fitsType(value: CelValue, type: CelType): boolean {
 }
 
 /** The libraries' types by the names that `type(value)` has for them. */
-export const OPAQUE_KINDS: Readonly<Record<string, CelObject["kind"]>> = {
+const OPAQUE_KINDS: Readonly<Record<string, CelObject["kind"]>> = {
   "kubernetes.Quantity": "quantity",
   "net.IP": "ip",
   "net.CIDR": "cidr",

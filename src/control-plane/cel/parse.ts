@@ -166,7 +166,7 @@ function parseDot(p: Parser, operand: Expression): Parsed {
   if (quoted || !isNext(p, "(")) return { node: "select", operand, field, form: "plain", offset };
   const open = peek(p);
   const args = parseArguments(p);
-  return args && call(p, field, operand, args, open.offset);
+  return args && call(p, { name: field, target: operand, args, offset: open.offset });
 }
 
 function parseIndex(p: Parser, operand: Expression): Parsed {
@@ -200,17 +200,20 @@ function parseItems<Item>(p: Parser, open: string, close: string, parse: () => I
   return items;
 }
 
-function call(
-  p: Parser,
-  name: string,
-  target: Expression | undefined,
-  args: readonly Expression[],
-  offset: number,
-): Parsed {
+/** A call, or what a macro of that name stands for. */
+function call(p: Parser, macro: CallParts): Parsed {
+  const { name, target, args, offset } = macro;
   if (!isMacro(name, target, args.length)) return { node: "call", function: name, target, args, offset };
-  const expanded = expandMacro({ name, target, args, offset });
+  const expanded = expandMacro(macro);
   if ("message" in expanded) return fail(p, expanded.message, expanded);
   return expanded;
+}
+
+interface CallParts {
+  readonly name: string;
+  readonly target: Expression | undefined;
+  readonly args: readonly Expression[];
+  readonly offset: number;
 }
 
 function parsePrimary(p: Parser): Parsed {
@@ -234,7 +237,7 @@ function parsePrimary(p: Parser): Parsed {
   if (isNext(p, "(")) {
     const open = peek(p);
     const args = parseArguments(p);
-    return args && call(p, name, undefined, args, open.offset);
+    return args && call(p, { name, target: undefined, args, offset: open.offset });
   }
   return { node: "identifier", name, offset: isAbsolute ? offset + 1 : offset };
 }

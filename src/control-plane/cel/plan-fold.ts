@@ -1,7 +1,7 @@
 import { compareValues } from "./equality.ts";
-import type { FoldNode } from "./expression.ts";
-import type { Frame, Planner, Step } from "./step.ts";
-import { type CelValue, failure, isFailure, keyText, listOf, mapOf } from "./values.ts";
+import type { FoldExpression } from "./expression.ts";
+import type { Frame, Planner, ProgramStep } from "./step.ts";
+import { type CelValue, celList, celMap, failure, isFailure, keyText } from "./values.ts";
 
 /** What a macro does with each item; it ends the loop with the result of the whole. */
 interface Loop {
@@ -26,7 +26,7 @@ interface LoopItem {
 }
 
 /** The program of a macro that goes over a list or map. */
-export function planFold(planner: Planner, fold: FoldNode): Step {
+export function planFold(planner: Planner, fold: FoldExpression): ProgramStep {
   const range = planner.plan(fold.range);
   const base = planner.slots.size;
   const slots = new Map(planner.slots);
@@ -135,7 +135,7 @@ function collector(isFilter: boolean): Loop {
           } else if (value !== false) return failure("no such overload");
           return undefined;
         },
-        end: () => listOf(kept),
+        end: () => celList(kept),
       };
     },
   };
@@ -168,7 +168,7 @@ function mapper(isEntry: boolean): Loop {
           }
           return undefined;
         },
-        end: () => mapOf(pairs),
+        end: () => celMap(pairs),
       };
     },
   };
@@ -194,13 +194,13 @@ const SORT_BY: Loop = {
           if (order === undefined) isOrdered = false;
           return order ?? 0;
         });
-        return isOrdered ? listOf(sorted.map(({ item }) => item)) : failure("list elements must be comparable");
+        return isOrdered ? celList(sorted.map(({ item }) => item)) : failure("list elements must be comparable");
       },
     };
   },
 };
 
-const LOOPS: Readonly<Record<FoldNode["kind"], Loop>> = {
+const LOOPS: Readonly<Record<FoldExpression["kind"], Loop>> = {
   all: quantifier(false, 3),
   exists: quantifier(true, 4),
   existsOne: EXISTS_ONE,

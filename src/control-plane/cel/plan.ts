@@ -1,17 +1,25 @@
-import type { Budget } from "./budget.ts";
+import type { CostBudget } from "./budget.ts";
 import type { Checked } from "./check.ts";
-import type { BindNode, CallNode, Expression, ListNode, LogicalNode, MapNode, SelectNode } from "./expression.ts";
+import type {
+  BindExpression,
+  CallExpression,
+  Expression,
+  ListExpression,
+  LogicalExpression,
+  MapExpression,
+  SelectExpression,
+} from "./expression.ts";
 import { fitsType, type Overload } from "./overload.ts";
 import { planFold } from "./plan-fold.ts";
-import type { Planner, Step } from "./step.ts";
-import { type CelValue, failure, isFailure, keyText, kindOf, listOf, mapOf, NONE, optionalOf } from "./values.ts";
+import type { Planner, ProgramStep } from "./step.ts";
+import { type CelValue, celList, celMap, failure, isFailure, keyText, kindOf, NONE, optionalOf } from "./values.ts";
 
 /** The program of a checked expression. */
 export function planExpression(
   expression: Expression,
   checked: Checked,
   typeValues: ReadonlyMap<string, CelValue>,
-): Step {
+): ProgramStep {
   return createPlanner(checked, typeValues, new Map()).plan(expression);
 }
 
@@ -29,7 +37,7 @@ function createPlanner(
   return planner;
 }
 
-function planNode(planner: Planner, expression: Expression): Step {
+function planNode(planner: Planner, expression: Expression): ProgramStep {
   const name = planner.checked.variables.get(expression);
   if (name !== undefined) return planVariable(planner, name);
   switch (expression.node) {
@@ -56,7 +64,7 @@ function planNode(planner: Planner, expression: Expression): Step {
   }
 }
 
-function planVariable(planner: Planner, name: string): Step {
+function planVariable(planner: Planner, name: string): ProgramStep {
   const type = planner.typeValues.get(name);
   if (type !== undefined) return () => type;
   return ({ budget, readVariable }) => {
@@ -66,14 +74,14 @@ function planVariable(planner: Planner, name: string): Step {
   };
 }
 
-function planLocal(slot: number): Step {
+function planLocal(slot: number): ProgramStep {
   return ({ budget, locals }) => {
     budget.charge(1);
     return locals[slot] ?? null;
   };
 }
 
-function planSelect(planner: Planner, { operand, field, form }: SelectNode): Step {
+function planSelect(planner: Planner, { operand, field, form }: SelectExpression): ProgramStep {
   const read = planner.plan(operand);
   return (frame) => {
     const value = read(frame);
@@ -83,7 +91,7 @@ function planSelect(planner: Planner, { operand, field, form }: SelectNode): Ste
   };
 }
 
-function selectField(value: CelValue, field: string, form: SelectNode["form"]): CelValue {
+function selectField(value: CelValue, field: string, form: SelectExpression["form"]): CelValue {
   if (typeof value !== "object" || value === null) return failure("no such overload");
   if (value.kind === "optional") {
     if (value.value === undefined) return form === "presence" ? false : NONE;
@@ -96,7 +104,7 @@ function selectField(value: CelValue, field: string, form: SelectNode["form"]): 
   return found === undefined ? failure(`no such key: ${field}`) : found;
 }
 
-function planCall(planner: Planner, call: CallNode): Step {
+function planCall(planner: Planner, call: CallExpression): ProgramStep {
   const overloads = planner.checked.overloads.get(call) ?? [];
   const isMember = overloads[0]?.member === true;
   const steps = [...(isMember && call.target ? [call.target] : []), ...call.args].map((arg) => planner.plan(arg));
@@ -119,7 +127,7 @@ function planCall(planner: Planner, call: CallNode): Step {
 const STEPS_A_TEXT = 5;
 const CHARACTERS_A_STEP = 10;
 
-function callOverload(overloads: readonly Overload[], args: readonly CelValue[], budget: Budget): CelValue {
+function callOverload(overloads: readonly Overload[], args: readonly CelValue[], budget: CostBudget): CelValue {
   const overload = overloads.find((each) => each.args.every((type, index) => fitsType(args[index] ?? null, type)));
   if (overload === undefined) return failure("no such overload");
   budget.charge(overload.cost?.(args) ?? 1);
@@ -127,7 +135,7 @@ function callOverload(overloads: readonly Overload[], args: readonly CelValue[],
   return overload.run(args, budget);
 }
 
-function planTernary([condition, yes, no]: readonly Step[]): Step {
+function planTernary([condition, yes, no]: readonly ProgramStep[]): ProgramStep {
   return (frame) => {
     const value = condition?.(frame) ?? null;
     if (isFailure(value)) return value;
@@ -136,7 +144,7 @@ function planTernary([condition, yes, no]: readonly Step[]): Step {
   };
 }
 
-function planLogical(planner: Planner, { operator, terms }: LogicalNode): Step {
+function planLogical(planner: Planner, { operator, terms }: LogicalExpression): ProgramStep {
   const steps = terms.map((term) => planner.plan(term));
   const decisive = operator === "||";
   return (frame) => {
@@ -167,7 +175,7 @@ function isConstant(expression: Expression): boolean {
   }
 }
 
-function planList(planner: Planner, list: ListNode): Step {
+function planList(planner: Planner, list: ListExpression): ProgramStep {
   const { items } = list;
   const cost = isConstant(list) ? 0 : LIST_COST;
   const steps = items.map(({ value, optional }) => ({ step: planner.plan(value), optional }));
@@ -180,7 +188,7 @@ function planList(planner: Planner, list: ListNode): Step {
       if (kept !== undefined) values.push(kept);
     }
     frame.budget.charge(cost);
-    return listOf(values);
+    return celList(values);
   };
 }
 
@@ -188,7 +196,7 @@ function unwrapped(value: CelValue): CelValue | undefined {
   return typeof value === "object" && value?.kind === "optional" ? value.value : value;
 }
 
-function planMap(planner: Planner, map: MapNode): Step {
+function planMap(planner: Planner, map: MapExpression): ProgramStep {
   const { entries } = map;
   const cost = isConstant(map) ? 0 : MAP_COST;
   const steps = entries.map((entry) => ({
@@ -212,11 +220,11 @@ function planMap(planner: Planner, map: MapNode): Step {
       if (kept !== undefined) pairs.push([name, kept]);
     }
     frame.budget.charge(cost);
-    return mapOf(pairs);
+    return celMap(pairs);
   };
 }
 
-function planBind(planner: Planner, { value, variable, body, flat }: BindNode): Step {
+function planBind(planner: Planner, { value, variable, body, flat }: BindExpression): ProgramStep {
   const slot = planner.slots.size;
   const read = planner.plan(value);
   const step = planner.plan(body, new Map(planner.slots).set(variable, slot));

@@ -1,4 +1,4 @@
-import { BudgetExceededError, createBudget } from "./budget.ts";
+import { BudgetExceededError, createCostBudget } from "./budget.ts";
 import { checkExpression, type Environment } from "./check.ts";
 import { showProblems } from "./expression.ts";
 import { ADDRESS_FUNCTIONS, CIDR, IP } from "./functions/addresses.ts";
@@ -99,7 +99,7 @@ export function compileExpression(
     type: checked.type,
     variables: read,
     evaluate(readVariable, limit) {
-      const budget = createBudget(limit);
+      const budget = createCostBudget(limit);
       try {
         const value = step({ budget, readVariable, locals: [] });
         const cost = budget.spent();

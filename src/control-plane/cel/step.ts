@@ -1,18 +1,18 @@
-import type { Budget } from "./budget.ts";
+import type { CostBudget } from "./budget.ts";
 import type { Checked } from "./check.ts";
 import type { Expression } from "./expression.ts";
 import type { CelValue } from "./values.ts";
 
 /** One evaluation: what it may use, and the variables of its macros. */
 export interface Frame {
-  readonly budget: Budget;
+  readonly budget: CostBudget;
   /** The value of a variable of the environment. */
   readVariable(name: string): CelValue | undefined;
   readonly locals: CelValue[];
 }
 
 /** A part of a program. */
-export type Step = (frame: Frame) => CelValue;
+export type ProgramStep = (frame: Frame) => CelValue;
 
 /** Turns parts of an expression into steps. */
 export interface Planner {
@@ -21,5 +21,5 @@ export interface Planner {
   readonly typeValues: ReadonlyMap<string, CelValue>;
   /** Where the variables of macros are in `locals`. */
   readonly slots: ReadonlyMap<string, number>;
-  plan(expression: Expression, slots?: ReadonlyMap<string, number>): Step;
+  plan(expression: Expression, slots?: ReadonlyMap<string, number>): ProgramStep;
 }

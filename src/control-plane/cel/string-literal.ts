@@ -1,4 +1,4 @@
-import { bytesOf, type CelValue } from "./values.ts";
+import { type CelValue, celBytes } from "./values.ts";
 
 interface StringToken {
   readonly text: string;
@@ -22,7 +22,7 @@ export function readStringToken(text: string, offset: number): StringToken | und
   const whole = text.slice(offset, end + delimiter.length);
   const content = text.slice(start + delimiter.length, end).replaceAll("\r\n", "\n");
   const isBytes = /b/i.test(prefix);
-  if (isRaw) return { text: whole, value: isBytes ? bytesOf(new TextEncoder().encode(content)) : content };
+  if (isRaw) return { text: whole, value: isBytes ? celBytes(new TextEncoder().encode(content)) : content };
   const value = isBytes ? unescapeBytes(content) : unescapeString(content);
   return value === undefined ? { text: whole, problem: "unable to unescape string" } : { text: whole, value };
 }
@@ -51,7 +51,8 @@ const CONTROLS: Readonly<Record<string, string>> = {
 
 function unescapeString(content: string): string | undefined {
   let isValid = true;
-  const text = content.replaceAll(ESCAPE, (_whole, control, hex, four, eight, octal) => {
+  const text = content.replaceAll(ESCAPE, (_whole, ...groups) => {
+    const [control, hex, four, eight, octal] = groups;
     if (typeof control === "string") return CONTROLS[control] ?? control;
     const code =
       typeof octal === "string" ? Number.parseInt(octal, 8) : Number.parseInt(hex ?? four ?? eight ?? "", 16);
@@ -76,5 +77,5 @@ function unescapeBytes(content: string): CelValue | undefined {
     else if (four !== undefined || eight !== undefined || whole === "\\") return undefined;
   }
   parts.push(...new TextEncoder().encode(content.slice(last)));
-  return bytesOf(Uint8Array.from(parts));
+  return celBytes(Uint8Array.from(parts));
 }

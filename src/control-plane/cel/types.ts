@@ -3,7 +3,7 @@ export type CelType =
   | { readonly kind: ScalarKind }
   | { readonly kind: "list"; readonly element: CelType }
   | { readonly kind: "map"; readonly key: CelType; readonly value: CelType }
-  | ObjectType
+  | CelObjectType
   | { readonly kind: "opaque"; readonly name: string; readonly parameters: readonly CelType[] }
   | { readonly kind: "type"; readonly of?: CelType }
   | { readonly kind: "param"; readonly name: string };
@@ -22,7 +22,7 @@ type ScalarKind =
   | "duration";
 
 /** An object with known fields, by their names in expressions. Fields of an object may be of a type that contains it. */
-export interface ObjectType {
+interface CelObjectType {
   readonly kind: "object";
   readonly name: string;
   readonly fields: ReadonlyMap<string, CelType>;

@@ -26,23 +26,23 @@ export type CelObject =
   | DecisionValue
   | Failure;
 
-export interface UintValue {
+interface UintValue {
   readonly kind: "uint";
   readonly value: bigint;
 }
 
-export interface BytesValue {
+interface BytesValue {
   readonly kind: "bytes";
   readonly bytes: Uint8Array;
 }
 
 /** Nanoseconds since 1970. */
-export interface TimestampValue {
+interface TimestampValue {
   readonly kind: "timestamp";
   readonly nanos: bigint;
 }
 
-export interface DurationValue {
+interface DurationValue {
   readonly kind: "duration";
   readonly nanos: bigint;
 }
@@ -58,12 +58,12 @@ export interface ListValue {
 }
 
 /** Items that differ from each other, in any order. */
-export interface SetList {
+interface SetList {
   readonly type: "set";
 }
 
 /** Objects that differ by the given fields, in any order. */
-export interface MapList {
+interface MapList {
   readonly type: "map";
   readonly keys: readonly string[];
 }
@@ -78,17 +78,17 @@ export interface MapValue {
   keys(): readonly CelValue[];
 }
 
-export interface OptionalValue {
+interface OptionalValue {
   readonly kind: "optional";
   readonly value: CelValue | undefined;
 }
 
-export interface TypeValue {
+interface TypeValue {
   readonly kind: "type";
   readonly name: string;
 }
 
-export interface QuantityValue {
+interface QuantityValue {
   readonly kind: "quantity";
   readonly nanos: bigint;
 }
@@ -119,6 +119,7 @@ export interface UrlValue {
   readonly query: ReadonlyMap<string, readonly string[]>;
 }
 
+/** A semantic version; what it was built from does not count when versions are compared. */
 export interface SemverValue {
   readonly kind: "semver";
   readonly major: bigint;
@@ -128,7 +129,7 @@ export interface SemverValue {
   readonly build: string;
 }
 
-export interface FormatValue {
+interface FormatValue {
   readonly kind: "format";
   readonly name: string;
 }
@@ -142,7 +143,7 @@ export interface AuthorizerValue {
   forAccount(namespace: string, name: string): AuthorizerValue;
 }
 
-export interface AccessCheck {
+interface AccessCheck {
   readonly verb: string;
   /** Set for a path that is no resource. */
   readonly path?: string;
@@ -153,36 +154,37 @@ export interface AccessCheck {
   readonly name: string;
 }
 
+/** Whether an action is allowed, and why. */
 export interface AccessAnswer {
   readonly allowed: boolean;
   readonly reason: string;
 }
 
-export interface PathCheckValue {
+interface PathCheckValue {
   readonly kind: "pathCheck";
   readonly authorizer: AuthorizerValue;
   readonly path: string;
 }
 
-export interface GroupCheckValue {
+interface GroupCheckValue {
   readonly kind: "groupCheck";
   readonly authorizer: AuthorizerValue;
   readonly group: string;
 }
 
-export interface ResourceCheckValue {
+interface ResourceCheckValue {
   readonly kind: "resourceCheck";
   readonly authorizer: AuthorizerValue;
   readonly check: Omit<AccessCheck, "verb" | "path">;
 }
 
-export interface DecisionValue {
+interface DecisionValue {
   readonly kind: "decision";
   readonly answer: AccessAnswer;
 }
 
 /** The error that an operation ended with, in cel-go's words. */
-export interface Failure {
+interface Failure {
   readonly kind: "failure";
   readonly message: string;
 }
@@ -198,7 +200,7 @@ export const uintOf = (value: bigint): UintValue => ({ kind: "uint", value });
 /** An optional with a value. */
 export const optionalOf = (value: CelValue): OptionalValue => ({ kind: "optional", value });
 /** Bytes. */
-export const bytesOf = (bytes: Uint8Array): BytesValue => ({ kind: "bytes", bytes });
+export const celBytes = (bytes: Uint8Array): BytesValue => ({ kind: "bytes", bytes });
 
 /** The kind of any value, those of JavaScript's own types included. */
 export function kindOf(value: CelValue): CelObject["kind"] | "null" | "bool" | "int" | "double" | "string" {
@@ -217,7 +219,7 @@ export function kindOf(value: CelValue): CelObject["kind"] | "null" | "bool" | "
 }
 
 /** A list of values that are there already. */
-export function listOf(items: readonly CelValue[]): ListValue {
+export function celList(items: readonly CelValue[]): ListValue {
   return { kind: "list", size: items.length, at: (index) => items[index] ?? null };
 }
 
@@ -245,7 +247,7 @@ export function keyText(key: CelValue): string | undefined {
 }
 
 /** A map of entries that are there already; the last of equal keys counts. */
-export function mapOf(entries: Iterable<readonly [CelValue, CelValue]>): MapValue {
+export function celMap(entries: Iterable<readonly [CelValue, CelValue]>): MapValue {
   const byText = new Map<string, readonly [CelValue, CelValue]>();
   for (const entry of entries) byText.set(keyText(entry[0]) ?? "", entry);
   return {

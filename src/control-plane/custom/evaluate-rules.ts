@@ -9,7 +9,7 @@ import type { CompiledRule, RuleNode } from "./compile-rules.ts";
 import { ruleValue } from "./rule-value.ts";
 
 /** What the rules say of an object. Warnings are problems that the update did not cause. */
-export interface RuleFindings {
+interface RuleFindings {
   readonly errors: FieldError[];
   readonly warnings: string[];
 }

@@ -1,7 +1,7 @@
 import { isRecord } from "../../api/object.ts";
-import { parseDate, parseDuration, parseTimestamp, toDuration, toTimestamp } from "../cel/functions/time-text.ts";
+import { durationNanos, parseDate, parseTimestamp, toDuration, toTimestamp } from "../cel/functions/time-text.ts";
 import { plainValue } from "../cel/plain-value.ts";
-import { bytesOf, type CelValue, failure, type ListValue, type MapValue } from "../cel/values.ts";
+import { type CelValue, celBytes, failure, type ListValue, type MapValue } from "../cel/values.ts";
 import { ruleProperties } from "./rule-schema.ts";
 import { additionalOf, isEmbeddedResource, isIntOrString, itemsOf, type Schema } from "./schema-props.ts";
 
@@ -18,9 +18,9 @@ export function ruleValue(schema: Schema, value: unknown, isResource = isEmbedde
 function textValue(format: string | undefined, text: string): CelValue {
   switch (format) {
     case "byte":
-      return bytesOf(Buffer.from(text, "base64"));
+      return celBytes(Buffer.from(text, "base64"));
     case "duration": {
-      const nanos = parseDuration(text);
+      const nanos = durationNanos(text);
       return nanos === undefined ? failure(`Invalid duration ${text}`) : toDuration(nanos);
     }
     case "date":

@@ -8,6 +8,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Target>>> = {
   protobuf: async () => (await import("./protobuf.ts")).protobufTarget,
   patches: async () => (await import("./patches.ts")).patchesTarget,
   selectors: async () => (await import("./selectors.ts")).selectorsTarget,
+  expressions: async () => (await import("./expressions.ts")).expressionsTarget,
   "custom-schemas": async () => (await import("./custom-schemas.ts")).customSchemasTarget,
   "kubelet-configuration": async () => (await import("./kubelet-configuration.ts")).kubeletConfigurationTarget,
   kubeconfig: async () => (await import("./kubeconfig.ts")).kubeconfigTarget,

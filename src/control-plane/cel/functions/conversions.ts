@@ -1,16 +1,9 @@
 import { doubleArg, intArg, type Overload, objectArg, plain, stringArg, traversal } from "../overload.ts";
 import type { CelType } from "../types.ts";
 import * as types from "../types.ts";
-import { bytesOf, type CelValue, failure } from "../values.ts";
+import { type CelValue, celBytes, failure } from "../values.ts";
 import { toInt, toUint } from "./operators.ts";
-import {
-  formatDuration,
-  formatTimestamp,
-  parseDuration,
-  parseTimestamp,
-  toDuration,
-  toTimestamp,
-} from "./time-text.ts";
+import { durationNanos, durationText, formatTimestamp, parseTimestamp, toDuration, toTimestamp } from "./time-text.ts";
 
 const { BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT } = types;
 
@@ -88,8 +81,8 @@ const STRINGS = [
   plain("string", [[DOUBLE], STRING], ([a]) => formatDouble(doubleArg(a))),
   plain("string", [[BYTES], STRING], ([a]) => decode(objectArg("bytes", a).bytes), traversal),
   plain("string", [[TIMESTAMP], STRING], ([a]) => formatTimestamp(objectArg("timestamp", a).nanos)),
-  plain("string", [[DURATION], STRING], ([a]) => formatDuration(objectArg("duration", a).nanos)),
-  plain("bytes", [[STRING], BYTES], ([a]) => bytesOf(new TextEncoder().encode(stringArg(a))), traversal),
+  plain("string", [[DURATION], STRING], ([a]) => durationText(objectArg("duration", a).nanos)),
+  plain("bytes", [[STRING], BYTES], ([a]) => celBytes(new TextEncoder().encode(stringArg(a))), traversal),
   plain("bool", [[STRING], BOOL], ([a]) => parseBool(stringArg(a))),
 ];
 
@@ -110,7 +103,7 @@ const TIMES = [
   }),
   plain("timestamp", [[INT], TIMESTAMP], ([a]) => toTimestamp(intArg(a) * 1_000_000_000n)),
   plain("duration", [[STRING], DURATION], ([a]) => {
-    const nanos = parseDuration(stringArg(a));
+    const nanos = durationNanos(stringArg(a));
     return nanos === undefined
       ? failure("type conversion error from 'string' to 'google.protobuf.Duration'")
       : toDuration(nanos);

@@ -1,12 +1,12 @@
-import type { Budget } from "../budget.ts";
+import type { CostBudget } from "../budget.ts";
 import { type CelValue, failure, isFailure, itemsOfList, kindOf, type ListValue } from "../values.ts";
 import { formatDouble } from "./conversions.ts";
-import { formatDuration, formatTimestamp } from "./time-text.ts";
+import { durationText, formatTimestamp } from "./time-text.ts";
 
 const VERB = /%(?:\.(\d+))?([%sdfebxXo])?/g;
 
 /** `'%d of %s'.format([1, 'x'])`. */
-export function formatText(text: string, list: ListValue, budget: Budget): CelValue {
+export function formatText(text: string, list: ListValue, budget: CostBudget): CelValue {
   const items = itemsOfList(list);
   let used = 0;
   let problem: CelValue | undefined;
@@ -29,7 +29,7 @@ export function formatText(text: string, list: ListValue, budget: Budget): CelVa
 
 interface ItemOptions {
   readonly digits: number;
-  readonly budget: Budget;
+  readonly budget: CostBudget;
 }
 
 function formatItem(item: CelValue, verb: string, { digits, budget }: ItemOptions): string | CelValue {
@@ -61,7 +61,7 @@ function wholeOf(item: CelValue): bigint | undefined {
 }
 
 /** A value as `%s` shows it; maps are sorted by their keys. */
-function showText(item: CelValue, budget: Budget): string | CelValue {
+function showText(item: CelValue, budget: CostBudget): string | CelValue {
   budget.work(1);
   if (typeof item === "number") return formatDouble(item).replace("+Inf", "Infinity").replace("-Inf", "-Infinity");
   if (typeof item !== "object" || item === null) return String(item);
@@ -73,7 +73,7 @@ function showText(item: CelValue, budget: Budget): string | CelValue {
     case "timestamp":
       return formatTimestamp(item.nanos);
     case "duration":
-      return formatDuration(item.nanos);
+      return durationText(item.nanos);
     case "type":
       return item.name;
     case "list":
@@ -99,7 +99,7 @@ function showText(item: CelValue, budget: Budget): string | CelValue {
   }
 }
 
-function showAll(items: readonly CelValue[], open: string, close: string, budget: Budget): string | CelValue {
+function showAll(items: readonly CelValue[], open: string, close: string, budget: CostBudget): string | CelValue {
   return joinShown(
     items.map((item) => showText(item, budget)),
     open,
@@ -112,7 +112,7 @@ function joinShown(
   shown: ReadonlyArray<string | CelValue>,
   open: string,
   close: string,
-  budget: Budget,
+  budget: CostBudget,
 ): string | CelValue {
   const problem = shown.find((each) => isFailure(each));
   if (problem !== undefined) return problem;

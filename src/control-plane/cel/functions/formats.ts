@@ -7,7 +7,7 @@ import {
 } from "../../../api/validation/names.ts";
 import { member, type Overload, objectArg, plain, sizeOf, stringArg } from "../overload.ts";
 import * as types from "../types.ts";
-import { type CelValue, listOf, NONE, optionalOf } from "../values.ts";
+import { type CelValue, celList, NONE, optionalOf } from "../values.ts";
 import { parseDate, parseTimestamp } from "./time-text.ts";
 
 const { STRING } = types;
@@ -61,7 +61,7 @@ export const FORMAT_FUNCTIONS: readonly Overload[] = [
     [[FORMAT, STRING], types.optionalType(types.listType(STRING))],
     ([format, text]) => {
       const problems = FORMATS.get(objectArg("format", format).name)?.(stringArg(text)) ?? [];
-      return problems.length === 0 ? NONE : optionalOf(listOf(problems));
+      return problems.length === 0 ? NONE : optionalOf(celList(problems));
     },
     validateCost,
   ),

@@ -2,7 +2,7 @@ import { formatQuantity, parseQuantity } from "../../../api/quantity.ts";
 import { compareBig, compareSemver } from "../equality.ts";
 import { intArg, member, type Overload, objectArg, plain, stringArg, traversal } from "../overload.ts";
 import * as types from "../types.ts";
-import { type CelValue, failure, listOf, mapOf, type SemverValue, type UrlValue } from "../values.ts";
+import { type CelValue, celList, celMap, failure, type SemverValue, type UrlValue } from "../values.ts";
 
 const { BOOL, DOUBLE, INT, STRING } = types;
 /** The type of `quantity(…)`. */
@@ -90,7 +90,7 @@ const URLS = [
   plain("isURL", [[STRING], BOOL], ([text]) => parseUrl(stringArg(text)) !== undefined, traversal),
   ...Object.entries(URL_PARTS).map(([name, part]) => member(name, [[URL_TYPE], STRING], ([url]) => part(urlArg(url)))),
   member("getQuery", [[URL_TYPE], types.mapType(STRING, types.listType(STRING))], ([url]) => {
-    return mapOf([...urlArg(url).query].map(([name, values]) => [name, listOf(values)] as const));
+    return celMap([...urlArg(url).query].map(([name, values]) => [name, celList(values)] as const));
   }),
 ];
 

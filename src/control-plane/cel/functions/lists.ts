@@ -1,15 +1,15 @@
-import type { Budget } from "../budget.ts";
+import type { CostBudget } from "../budget.ts";
 import { areEqual, compareValues, createValueSet } from "../equality.ts";
 import { intArg, member, type Overload, objectArg, plain, sizeOf } from "../overload.ts";
 import * as types from "../types.ts";
 import {
   type CelValue,
+  celList,
   failure,
   isFailure,
   itemsOfList,
   kindOf,
   type ListValue,
-  listOf,
   NONE,
   optionalOf,
 } from "../values.ts";
@@ -33,7 +33,7 @@ function itemCost(item: CelValue): number {
 
 const COMPARABLE = [INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES];
 
-function isSorted(list: ListValue, budget: Budget): CelValue {
+function isSorted(list: ListValue, budget: CostBudget): CelValue {
   for (let index = 1; index < list.size; index++) {
     const order = compareValues(list.at(index - 1), list.at(index), budget);
     if (order === undefined) return failure("no such overload");
@@ -42,7 +42,7 @@ function isSorted(list: ListValue, budget: Budget): CelValue {
   return true;
 }
 
-function extreme(list: ListValue, name: "min" | "max", budget: Budget): CelValue {
+function extreme(list: ListValue, name: "min" | "max", budget: CostBudget): CelValue {
   if (list.size === 0) return failure(`${name} called on empty list`);
   let best = list.at(0);
   for (let index = 1; index < list.size; index++) {
@@ -56,7 +56,7 @@ function extreme(list: ListValue, name: "min" | "max", budget: Budget): CelValue
 const PLUS = OPERATORS.filter(({ name }) => name === "_+_");
 
 /** The sum, by the operator of the type. */
-function sum(list: ListValue, zero: CelValue, budget: Budget): CelValue {
+function sum(list: ListValue, zero: CelValue, budget: CostBudget): CelValue {
   const add = PLUS.find(({ args: [left, right] }) => left?.kind === kindOf(zero) && right?.kind === kindOf(zero));
   let total = zero;
   for (let index = 0; index < list.size; index++) {
@@ -75,12 +75,12 @@ const ZEROS: ReadonlyArray<readonly [types.CelType, CelValue]> = [
   [DURATION, { kind: "duration", nanos: 0n }],
 ];
 
-function position(list: ListValue, item: CelValue, budget: Budget): bigint {
+function position(list: ListValue, item: CelValue, budget: CostBudget): bigint {
   for (let index = 0; index < list.size; index++) if (areEqual(list.at(index), item, budget)) return BigInt(index);
   return -1n;
 }
 
-function lastPosition(list: ListValue, item: CelValue, budget: Budget): bigint {
+function lastPosition(list: ListValue, item: CelValue, budget: CostBudget): bigint {
   for (let index = list.size - 1; index >= 0; index--) if (areEqual(list.at(index), item, budget)) return BigInt(index);
   return -1n;
 }
@@ -112,10 +112,10 @@ function slice(list: ListValue, from: bigint, to: bigint): CelValue {
   if (from < 0n || to < 0n) return failure(`cannot slice(${from}, ${to}), negative indexes not supported`);
   if (from > to) return failure(`cannot slice(${from}, ${to}), start index must be less than or equal to end index`);
   if (to > list.size) return failure(`cannot slice(${from}, ${to}), list is length ${list.size}`);
-  return listOf(itemsOfList(list).slice(Number(from), Number(to)));
+  return celList(itemsOfList(list).slice(Number(from), Number(to)));
 }
 
-function flatten(list: ListValue, depth: bigint, budget: Budget): CelValue[] {
+function flatten(list: ListValue, depth: bigint, budget: CostBudget): CelValue[] {
   budget.charge(list.size);
   return itemsOfList(list).flatMap((item) => {
     const isList = typeof item === "object" && item?.kind === "list";
@@ -123,14 +123,14 @@ function flatten(list: ListValue, depth: bigint, budget: Budget): CelValue[] {
   });
 }
 
-function range(count: bigint, budget: Budget): CelValue {
-  if (count < 0n) return listOf([]);
+function range(count: bigint, budget: CostBudget): CelValue {
+  if (count < 0n) return celList([]);
   budget.charge(Number(count));
   budget.work(Number(count));
-  return listOf(Array.from({ length: Number(count) }, (_, index) => BigInt(index)));
+  return celList(Array.from({ length: Number(count) }, (_, index) => BigInt(index)));
 }
 
-function sort(list: ListValue, budget: Budget): CelValue {
+function sort(list: ListValue, budget: CostBudget): CelValue {
   let isOrdered = true;
   const items = itemsOfList(list).toSorted((a, b) => {
     budget.work(1);
@@ -138,17 +138,17 @@ function sort(list: ListValue, budget: Budget): CelValue {
     if (order === undefined) isOrdered = false;
     return order ?? 0;
   });
-  return isOrdered ? listOf(items) : failure("list elements must be comparable");
+  return isOrdered ? celList(items) : failure("list elements must be comparable");
 }
 
-function distinct(list: ListValue, budget: Budget): CelValue {
+function distinct(list: ListValue, budget: CostBudget): CelValue {
   const seen = createValueSet(budget);
   const kept = itemsOfList(list).filter((item) => {
     if (seen.has(item)) return false;
     seen.add(item);
     return true;
   });
-  return listOf(kept);
+  return celList(kept);
 }
 
 const sizeCost = (args: readonly CelValue[]) => 10 + sizeOf(args[0]);
@@ -160,10 +160,10 @@ const EXTENSION = [
     ([list, from, to]) => slice(listArg(list), intArg(from), intArg(to)),
     sizeCost,
   ),
-  member("flatten", [[types.listType(LIST)], LIST], ([list], budget) => listOf(flatten(listArg(list), 1n, budget))),
+  member("flatten", [[types.listType(LIST)], LIST], ([list], budget) => celList(flatten(listArg(list), 1n, budget))),
   member("flatten", [[types.listType(types.DYN), INT], types.listType(types.DYN)], ([list, depth], budget) => {
     if (intArg(depth) < 0n) return failure("level must be non-negative");
-    return listOf(flatten(listArg(list), intArg(depth), budget));
+    return celList(flatten(listArg(list), intArg(depth), budget));
   }),
   ...COMPARABLE.map((type) =>
     member(
@@ -174,20 +174,20 @@ const EXTENSION = [
     ),
   ),
   plain("lists.range", [[INT], types.listType(INT)], ([count], budget) => range(intArg(count), budget)),
-  member("reverse", [[LIST], LIST], ([list]) => listOf(itemsOfList(listArg(list)).toReversed()), sizeCost),
+  member("reverse", [[LIST], LIST], ([list]) => celList(itemsOfList(listArg(list)).toReversed()), sizeCost),
   member("distinct", [[LIST], LIST], ([list], budget) => distinct(listArg(list), budget), sizeCost),
 ];
 
 /** Compares each item of one list with each of the other, and costs as much. */
 const setCost = (args: readonly CelValue[]) => 1 + sizeOf(args[0]) * sizeOf(args[1]);
 
-function containsAll(list: ListValue, wanted: ListValue, budget: Budget): boolean {
+function containsAll(list: ListValue, wanted: ListValue, budget: CostBudget): boolean {
   const known = createValueSet(budget);
   for (const item of itemsOfList(list)) known.add(item);
   return itemsOfList(wanted).every((item) => known.has(item));
 }
 
-function intersects(a: ListValue, b: ListValue, budget: Budget): boolean {
+function intersects(a: ListValue, b: ListValue, budget: CostBudget): boolean {
   const known = createValueSet(budget);
   for (const item of itemsOfList(a)) known.add(item);
   return itemsOfList(b).some((item) => known.has(item));

@@ -1,15 +1,15 @@
-import type { Budget } from "../budget.ts";
+import type { CostBudget } from "../budget.ts";
 import { areEqual, compareValues } from "../equality.ts";
 import { doubleArg, fitsType, intArg, type Overload, objectArg, plain, sizeOf, stringArg } from "../overload.ts";
 import type { CelType } from "../types.ts";
 import * as types from "../types.ts";
 import {
-  bytesOf,
   type CelValue,
+  celBytes,
+  celList,
   failure,
   kindOf,
   type ListValue,
-  listOf,
   NONE,
   optionalOf,
   uintOf,
@@ -89,7 +89,7 @@ const CONCATENATION = [
   plain(
     "_+_",
     [[types.BYTES, types.BYTES], types.BYTES],
-    ([a, b]) => bytesOf(Buffer.concat([objectArg("bytes", a).bytes, objectArg("bytes", b).bytes])),
+    ([a, b]) => celBytes(Buffer.concat([objectArg("bytes", a).bytes, objectArg("bytes", b).bytes])),
     joinCost,
   ),
   plain("_+_", [[types.listType(A), types.listType(A)], types.listType(A)], ([a, b], budget) => {
@@ -98,7 +98,7 @@ const CONCATENATION = [
 ];
 
 /** One list after the other; of a set or map list, items that both have are kept once, where the first has them. */
-function joinLists(a: ListValue, b: ListValue, budget: Budget): CelValue {
+function joinLists(a: ListValue, b: ListValue, budget: CostBudget): CelValue {
   budget.work(a.size + b.size);
   const items: CelValue[] = [];
   for (let index = 0; index < a.size; index++) items.push(a.at(index));
@@ -109,10 +109,15 @@ function joinLists(a: ListValue, b: ListValue, budget: Budget): CelValue {
     if (same === -1) items.push(item);
     else items[same] = item;
   }
-  return { ...listOf(items), ...(listType && { listType }) };
+  return { ...celList(items), ...(listType && { listType }) };
 }
 
-function isSameItem(listType: NonNullable<ListValue["listType"]>, a: CelValue, b: CelValue, budget: Budget): boolean {
+function isSameItem(
+  listType: NonNullable<ListValue["listType"]>,
+  a: CelValue,
+  b: CelValue,
+  budget: CostBudget,
+): boolean {
   if (listType.type === "set") return areEqual(a, b, budget);
   budget.work(listType.keys.length);
   return listType.keys.every((key) => areEqual(keyOf(a, key), keyOf(b, key), budget));

@@ -1,5 +1,5 @@
 import { compilePattern, isCompiled } from "../../../api/go-pattern.ts";
-import type { Budget } from "../budget.ts";
+import type { CostBudget } from "../budget.ts";
 import {
   intArg,
   matching,
@@ -13,7 +13,7 @@ import {
   twoTraversals,
 } from "../overload.ts";
 import * as types from "../types.ts";
-import { type CelValue, failure, isFailure, itemsOfList, listOf } from "../values.ts";
+import { type CelValue, celList, failure, isFailure, itemsOfList } from "../values.ts";
 import { formatText } from "./format-text.ts";
 
 const { BOOL, INT, STRING } = types;
@@ -145,7 +145,7 @@ function quote(text: string): string {
 /** The longest string that an expression may build. */
 const MAX_BUILT = 10_000_000;
 
-function replace(args: readonly CelValue[], budget: Budget): CelValue {
+function replace(args: readonly CelValue[], budget: CostBudget): CelValue {
   const [text, old, next] = [stringArg(args[0]), stringArg(args[1]), stringArg(args[2])];
   const limit = optionalInt(args[3]) ?? -1n;
   const pieces = old === "" ? ["", ...charactersOf(text)] : text.split(old);
@@ -171,18 +171,18 @@ function joinReplaced(pieces: readonly string[], { old, next, count }: { old: st
   );
 }
 
-function split(args: readonly CelValue[], budget: Budget): CelValue {
+function split(args: readonly CelValue[], budget: CostBudget): CelValue {
   const [text, separator] = [stringArg(args[0]), stringArg(args[1])];
   const limit = optionalInt(args[2]) ?? -1n;
-  if (limit === 0n) return listOf([]);
+  if (limit === 0n) return celList([]);
   const pieces = separator === "" ? charactersOf(text) : text.split(separator);
   budget.work(pieces.length);
-  if (limit < 0n || pieces.length <= limit) return listOf(pieces);
+  if (limit < 0n || pieces.length <= limit) return celList(pieces);
   const kept = pieces.slice(0, Number(limit) - 1);
-  return listOf([...kept, pieces.slice(kept.length).join(separator)]);
+  return celList([...kept, pieces.slice(kept.length).join(separator)]);
 }
 
-function join(args: readonly CelValue[], budget: Budget): CelValue {
+function join(args: readonly CelValue[], budget: CostBudget): CelValue {
   const list = objectArg("list", args[0]);
   budget.work(list.size);
   const items = itemsOfList(list);
@@ -215,7 +215,7 @@ const BUILDERS = [
 const STEPS_A_CHARACTER = 100;
 
 /** The parts of the text that the pattern matches. */
-function findParts(text: string, pattern: string, limit: number, budget: Budget): string[] | CelValue {
+function findParts(text: string, pattern: string, limit: number, budget: CostBudget): string[] | CelValue {
   if (!isCompiled(pattern)) budget.work(2_000 + pattern.length * STEPS_A_CHARACTER);
   budget.work(text.length * Math.max(1, pattern.length / 4));
   const compiled = compilePattern(pattern);
@@ -223,16 +223,16 @@ function findParts(text: string, pattern: string, limit: number, budget: Budget)
   return compiled.findAll(text, limit);
 }
 
-function matches(text: string, pattern: string, budget: Budget): CelValue {
+function matches(text: string, pattern: string, budget: CostBudget): CelValue {
   const found = findParts(text, pattern, 1, budget);
   return Array.isArray(found) ? found.length > 0 : found;
 }
 
-function findAll(args: readonly CelValue[], budget: Budget): CelValue {
+function findAll(args: readonly CelValue[], budget: CostBudget): CelValue {
   const limit = optionalInt(args[2]) ?? -1n;
   const most = limit < 0n ? Number.MAX_SAFE_INTEGER : Number(limit);
   const found = findParts(stringArg(args[0]), stringArg(args[1]), most, budget);
-  return Array.isArray(found) ? listOf(found) : found;
+  return Array.isArray(found) ? celList(found) : found;
 }
 
 const PATTERNS = [

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Budget } from "../budget.ts";
+import type { CostBudget } from "../budget.ts";
 import { member, type Overload, objectArg, plain, stringArg } from "../overload.ts";
 import * as types from "../types.ts";
 import { type CelValue, failure } from "../values.ts";
@@ -46,7 +46,7 @@ const TIME_PARTS = Object.entries(PARTS).flatMap(([name, part]) => [
 ]);
 
 /** How far a zone is ahead of UTC at a time, in milliseconds: `+02:00`, `Europe/Berlin`. */
-function zoneOffset(zone: string, at: number, budget: Budget): number | undefined {
+function zoneOffset(zone: string, at: number, budget: CostBudget): number | undefined {
   if (zone === "" || zone === "UTC") return 0;
   const [, sign, hours, minutes] = /^([+-]?)(\d\d):(\d\d)$/.exec(zone) ?? [];
   if (hours !== undefined) return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
@@ -65,7 +65,7 @@ const zoneFormats = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 });
 const ZONE_STEPS = 500;
 const NEW_ZONE_STEPS = 50_000;
 
-function zoneFormat(zone: string, budget: Budget): Intl.DateTimeFormat {
+function zoneFormat(zone: string, budget: CostBudget): Intl.DateTimeFormat {
   budget.work(ZONE_STEPS);
   const known = zoneFormats.get(zone);
   if (known) return known;

@@ -28,7 +28,7 @@ export function toTimestamp(nanos: bigint): CelValue {
 }
 
 /** `1h30m`, as Go writes durations; undefined for any other text. */
-export function parseDuration(text: string): bigint | undefined {
+export function durationNanos(text: string): bigint | undefined {
   if (text.length > 100) return undefined;
   const [, sign = "", rest = ""] = /^([+-]?)(.*)$/.exec(text) ?? [];
   if (rest === "0") return 0n;
@@ -75,7 +75,7 @@ export function formatTimestamp(nanos: bigint): string {
 }
 
 /** The duration in seconds, as protocol buffers write it: `90s`, `0.5s`. */
-export function formatDuration(nanos: bigint): string {
+export function durationText(nanos: bigint): string {
   const size = nanos < 0n ? -nanos : nanos;
   const rest = size % 1_000_000_000n;
   const fraction = rest === 0n ? "" : `.${String(rest).padStart(9, "0").replace(/0+$/, "")}`;
