@@ -43,6 +43,12 @@ interface ForeignStatus {
   readonly reason?: string | undefined;
 }
 
+/** What few failures tell beside. */
+interface MoreOfStatus {
+  readonly foreign?: ForeignStatus;
+  readonly continueToken?: string | undefined;
+}
+
 /**
  * A failed API call: what a server answers with, and what a client throws. Its `status` is the answer's body.
  * Expected by callers that act on `reason` (a Conflict is tried again, a NotFound means gone).
@@ -52,14 +58,17 @@ export class ApiError extends Error {
   readonly reason: ApiErrorReason;
   readonly code: number;
   readonly details: Readonly<ApiErrorDetails>;
+  /** With `Expired`: the token for the rest of the list as it is now. */
+  readonly continueToken: string | undefined;
   readonly #foreign: ForeignStatus | undefined;
 
-  constructor(reason: ApiErrorReason, message: string, details: ApiErrorDetails = {}, foreign?: ForeignStatus) {
+  constructor(reason: ApiErrorReason, message: string, details: ApiErrorDetails = {}, more: MoreOfStatus = {}) {
     super(message);
+    this.continueToken = more.continueToken;
     this.reason = reason;
-    this.code = foreign?.code ?? REASON_CODES[reason];
+    this.code = more.foreign?.code ?? REASON_CODES[reason];
     this.details = details;
-    this.#foreign = foreign;
+    this.#foreign = more.foreign;
   }
 
   get status(): Status {
@@ -67,7 +76,7 @@ export class ApiError extends Error {
     return {
       kind: "Status",
       apiVersion: "v1",
-      metadata: {},
+      metadata: this.continueToken === undefined ? {} : { continue: this.continueToken },
       status: "Failure",
       message: this.message,
       ...reasonField(this.#foreign === undefined ? this.reason : this.#foreign.reason),
@@ -142,9 +151,9 @@ export function badRequestError(message: string): ApiError {
   return new ApiError("BadRequest", message);
 }
 
-/** The revision that was asked for is no longer kept: list anew. */
-export function expiredError(message: string): ApiError {
-  return new ApiError("Expired", message);
+/** The revision that was asked for is no longer kept: list anew, or go on with the token, where there is one. */
+export function expiredError(message: string, continueToken?: string): ApiError {
+  return new ApiError("Expired", message, {}, { continueToken });
 }
 
 /** The failure is the server's own, or that of a server that it depends on. */

@@ -42,7 +42,7 @@ export function listObjects(store: ObjectStore, request: ListRequest): Listed {
   const page = startOfPage(store, request);
   const prefix = keysOf(kind).prefix(request.namespace);
   const list = store.list(prefix, page.revision);
-  if (list === undefined) throw expiredError(page.expiredMessage);
+  if (list === undefined) throw page.expired;
   const rest = page.afterKey === "" ? list.items : itemsAfter(list.items, page.afterKey);
   const matching = selectItems(rest, selection, limit);
   const isCut = limit > 0 && matching.length > limit;
@@ -75,8 +75,17 @@ interface PageStart {
   /** The revision to read at; undefined for the present state. */
   readonly revision: number | undefined;
   readonly afterKey: string;
-  readonly expiredMessage: string;
+  /** The answer when that revision is not kept any more. */
+  readonly expired: ApiError;
 }
+
+const EXPIRED_TOKEN =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+  "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
+  "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
+  "deleted between the time the first chunk was returned and now may show up in the list.";
+/** A token with this revision goes on with the present state. */
+const PRESENT = -1;
 
 function startOfPage(store: ObjectStore, request: ListRequest): PageStart {
   const { continueToken, resourceVersion, resourceVersionMatch } = request;
@@ -84,15 +93,16 @@ function startOfPage(store: ObjectStore, request: ListRequest): PageStart {
     if (resourceVersion !== "" && resourceVersion !== "0") {
       throw badRequestError("specifying resource version is not allowed when using continue");
     }
-    const expiredMessage = "The provided continue parameter is too old to display a consistent list result.";
-    return { ...decodeContinue(continueToken), expiredMessage };
+    const { revision, afterKey } = decodeContinue(continueToken);
+    const expired = expiredError(EXPIRED_TOKEN, encodeContinue({ revision: PRESENT, afterKey }));
+    return { revision: revision === PRESENT ? undefined : revision, afterKey, expired };
   }
   const isAny = resourceVersion === "" || resourceVersion === "0";
   const wanted = isAny ? 0 : parseResourceVersion(resourceVersion);
   if (wanted > store.revision) throw tooLargeError(wanted, store.revision);
   const isExact = resourceVersionMatch === "Exact";
-  const expiredMessage = "The resourceVersion for the provided list is too old.";
-  return { revision: isExact ? wanted : undefined, afterKey: "", expiredMessage };
+  const expired = expiredError("The resourceVersion for the provided list is too old.");
+  return { revision: isExact ? wanted : undefined, afterKey: "", expired };
 }
 
 /** The revision in a query's `resourceVersion`. Throws BadRequest when the text is no revision. */

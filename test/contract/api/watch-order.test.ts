@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
 import type { ApiClient } from "./client.ts";
+import { textAt } from "./credentials-of.ts";
 import { cronTab, defineCronTabs } from "./cron-tabs.ts";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
 import { configMap, newNamespace, pathsIn, revisionOf, secret } from "./objects.ts";
@@ -145,13 +146,20 @@ describe.each(apiServersUnderTest())("what is too old, on $name", (candidate) =>
 
   it.skipIf(!candidate.isOurs)("is told to lists (kube-apiserver forgets only after minutes)", async () => {
     const { secrets } = pathsIn(await newNamespace(server.admin));
-    for (const name of ["a", "b"]) await server.admin.object("POST", secrets, secret(name));
+    for (const name of ["a", "b", "c"]) await server.admin.object("POST", secrets, secret(name));
     const { next, resourceVersion } = await server.admin.list(secrets, { limit: 1 });
     await writeMuch();
-    expect(await server.admin.json("GET", secrets, undefined, { query: { limit: 1, continue: next } })).toMatchObject({
+    const refused = await server.admin.json("GET", secrets, undefined, { query: { limit: 1, continue: next } });
+    expect(refused).toMatchObject({
       status: 410,
       body: expired(/^The provided continue parameter is too old to display a consistent list result/),
     });
+    // The rest as it is now: the list is not one of a single moment then.
+    const token = textAt(refused.body, ["metadata", "continue"]);
+    const rest = await server.admin.list(secrets, { limit: 1, continue: token });
+    expect(rest.items.map(({ metadata }) => metadata.name)).toEqual(["b"]);
+    const last = await server.admin.list(secrets, { limit: 1, continue: rest.next });
+    expect(last.items.map(({ metadata }) => metadata.name)).toEqual(["c"]);
     const query = { resourceVersion, resourceVersionMatch: "Exact" };
     expect(await server.admin.json("GET", secrets, undefined, { query })).toMatchObject({
       status: 410,
