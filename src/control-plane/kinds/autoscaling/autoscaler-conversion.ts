@@ -25,7 +25,7 @@ const ANNOTATIONS = new Set([
   `${PREFIX}scale-up-tolerance`,
 ]);
 
-const DEFAULT_UTILIZATION = 80;
+const DEFAULT_PROCESSOR_SHARE = 80;
 
 /** An autoscaler of `autoscaling/v2`, in which all are stored, as `autoscaling/v1` shows it. */
 export function toFormerAutoscaler(object: KubeObject): KubeObject {
@@ -91,7 +91,7 @@ export function fromFormerAutoscaler(object: KubeObject): KubeObject {
     metadata: withAnnotations(object.metadata, withoutOwn(annotations)),
     spec: {
       ...sharedSpec,
-      metrics: metrics.length > 0 ? metrics : [processorShare(DEFAULT_UTILIZATION)],
+      metrics: metrics.length > 0 ? metrics : [processorShare(DEFAULT_PROCESSOR_SHARE)],
       ...(behavior !== undefined && { behavior }),
     },
     ...(status && { status: fromFormerStatus(status, annotations) }),
