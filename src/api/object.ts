@@ -10,6 +10,7 @@ export interface KubeObject {
 
 /** The kinds whose objects our own code looks into, by kind; add a line when another is needed. */
 export interface TypedKinds {
+  APIService: types.APIService;
   Binding: types.Binding;
   CertificateSigningRequest: types.CertificateSigningRequest;
   ClusterRole: types.ClusterRole;

@@ -4,6 +4,9 @@
  */
 export const KUBELET_CLIENT_USER = "kube-apiserver-kubelet-client";
 
+/** The name in the certificate by which the API servers of others know ours, and believe in whose name it asks. */
+export const FRONT_PROXY_USER = "front-proxy-client";
+
 /** The user as whom the proxy of services reads them, by upstream's name. A role of its own says what it may do. */
 export const PROXY_USER = "system:kube-proxy";
 

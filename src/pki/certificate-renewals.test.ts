@@ -13,6 +13,7 @@ const LEAVES = {
   apiserver: "serving",
   admin: "admin",
   "apiserver-kubelet-client": "nodeClient",
+  "front-proxy-client": "frontProxy",
   node: "node",
   proxy: "proxy",
 } as const;
@@ -101,7 +102,7 @@ describe("the certificates of a control plane", () => {
   it("tell how long they last, by their files", async () => {
     const { renewals, first } = await start();
     const expirations = renewals.expirations();
-    expect([...expirations.keys()]).toEqual(["ca", ...Object.keys(LEAVES)]);
+    expect([...expirations.keys()]).toEqual(["ca", "front-proxy-ca", ...Object.keys(LEAVES)]);
     expect(expirations.get("apiserver")).toBe(readCertificate(first.serving.certificatePem).notAfter);
   });
 });

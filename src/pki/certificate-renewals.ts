@@ -108,11 +108,11 @@ export function createCertificateRenewals(deps: RenewalDeps, plan: RenewalPlan):
 }
 
 /** The time in which no leaf is due, in milliseconds since the epoch, so that a look costs nothing. */
-function computeStay({ serving, admin, nodeClient, node, proxy }: ClusterCertificates): {
+function computeStay({ serving, admin, nodeClient, frontProxy, node, proxy }: ClusterCertificates): {
   from: number;
   until: number;
 } {
-  const leaves = [serving, admin, nodeClient, ...[node, proxy].filter((leaf) => leaf !== undefined)];
+  const leaves = [serving, admin, nodeClient, frontProxy, ...[node, proxy].filter((leaf) => leaf !== undefined)];
   const facts = leaves.map(({ certificatePem }) => readCertificate(certificatePem));
   return {
     from: Math.max(...facts.map(({ notBefore }) => notBefore)),
@@ -122,12 +122,14 @@ function computeStay({ serving, admin, nodeClient, node, proxy }: ClusterCertifi
 
 /** The names are those of the files. */
 function namedCertificates(certificates: ClusterCertificates): [string, string][] {
-  const { authority, serving, admin, nodeClient, node, proxy } = certificates;
+  const { authority, frontAuthority, serving, admin, nodeClient, frontProxy, node, proxy } = certificates;
   const named: [string, KeyedCertificate | undefined][] = [
     ["ca", authority],
+    ["front-proxy-ca", frontAuthority],
     ["apiserver", serving],
     ["admin", admin],
     ["apiserver-kubelet-client", nodeClient],
+    ["front-proxy-client", frontProxy],
     ["node", node],
     ["proxy", proxy],
   ];

@@ -48,6 +48,27 @@ export async function ensureAuthority(
   return await make();
 }
 
+/**
+ * Reads the authority of front proxies, or makes another where it is missing, damaged or has expired. Nobody is cut off
+ * by a new one: it is published in the cluster, and those who believe it follow.
+ */
+export async function ensureFrontAuthority(
+  folder: CertificateFolder,
+  { now, backdateMs }: { readonly now: number; readonly backdateMs: number },
+): Promise<KeyedCertificate> {
+  const [certificatePem, keyPem] = [await folder.read("front-proxy-ca.crt"), await folder.read("front-proxy-ca.key")];
+  if (certificatePem !== undefined && keyPem !== undefined) {
+    const found = { certificatePem, keyPem };
+    if (isUsablePair(found) && readCertificate(certificatePem).notAfter > now) return found;
+    folder.note("front-proxy-ca.crt was damaged or had expired: made a new one");
+  }
+  const made = await createCertificateAuthority({
+    ...{ commonName: "front-proxy-ca", days: AUTHORITY_DAYS, now: now - backdateMs },
+  });
+  await writePair(folder, "front-proxy-ca", made);
+  return made;
+}
+
 /** Undefined where no certificate is that of the key. */
 function findAuthority(text: string, keyPem: string): ClusterAuthority | undefined {
   const certificates = splitCertificates(text);

@@ -10,8 +10,14 @@ import { isIssuedBy, readCertificate } from "./read-certificate.ts";
 
 const DAY = 86_400_000;
 const START = Date.parse("2026-03-01T12:00:00Z");
-const LEAVES = ["admin", "apiserver-kubelet-client", "apiserver"];
-const FILES = [...[...LEAVES, "ca"].flatMap((name) => [`${name}.crt`, `${name}.key`]), "sa.key", "sa.pub"];
+/** The leaves of the cluster's own authority. */
+const OWN_LEAVES = ["admin", "apiserver-kubelet-client", "apiserver"];
+const LEAVES = [...OWN_LEAVES, "front-proxy-client"];
+const FILES = [
+  ...[...LEAVES, "ca", "front-proxy-ca"].flatMap((name) => [`${name}.crt`, `${name}.key`]),
+  "sa.key",
+  "sa.pub",
+];
 
 let host: FakeHost;
 beforeEach(() => {
@@ -28,7 +34,7 @@ describe("the first start", () => {
     const made = await ensure(START, ["node.example", "192.0.2.1", "2001:DB8:0::1"]);
     expect(made.notes).toEqual([]);
     const entries = await host.files.list("/pki");
-    expect(entries.map(({ name }) => name).sort()).toEqual(FILES);
+    expect(entries.map(({ name }) => name).sort()).toEqual(FILES.toSorted());
     for (const name of FILES) expect((await host.files.stat(`/pki/${name}`))?.mode).toBe(0o600);
     expect((await host.files.stat("/pki"))?.mode).toBe(0o700);
     expect(readCertificate(made.serving.certificatePem)).toMatchObject({
@@ -196,7 +202,7 @@ describe("an authority that takes the place of another", () => {
     const signing = await ensure();
     expect(signing).toMatchObject({ authority: next, trustedPem: next.certificatePem + oldPem });
     expect(signing.notes.toSorted()).toEqual(
-      LEAVES.map((name) => `${name}.crt was of another authority: made a new one`),
+      OWN_LEAVES.map((name) => `${name}.crt was of another authority: made a new one`),
     );
     expect(isIssuedBy(signing.admin.certificatePem, next.certificatePem)).toBe(true);
 

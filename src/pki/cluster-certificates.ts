@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { KUBELET_CLIENT_USER, PROXY_USER } from "../api/user-names.ts";
+import { FRONT_PROXY_USER, KUBELET_CLIENT_USER, PROXY_USER } from "../api/user-names.ts";
 import {
   type CertificateFiles,
   type CertificateFolder,
@@ -7,7 +7,7 @@ import {
   writePair,
 } from "./certificate-folder.ts";
 import type { CertificateSubject } from "./certificate-names.ts";
-import { type ClusterAuthority, ensureAuthority } from "./cluster-authority.ts";
+import { type ClusterAuthority, ensureAuthority, ensureFrontAuthority } from "./cluster-authority.ts";
 import { type CertificateUsage, issueCertificate } from "./issue-certificate.ts";
 import {
   compressAddress,
@@ -59,6 +59,10 @@ export interface ClusterCertificates extends ClusterAuthority {
   readonly admin: KeyedCertificate;
   /** The certificate by which nodes know the API server: of no organization, because a role says what it may do. */
   readonly nodeClient: KeyedCertificate;
+  /** The authority of those who may tell other API servers in whose name they ask. It signs nothing else. */
+  readonly frontAuthority: KeyedCertificate;
+  /** The certificate by which the API servers of others know ours. */
+  readonly frontProxy: KeyedCertificate;
   /** The client certificate of the node that was named; undefined where none was. */
   readonly node: KeyedCertificate | undefined;
   /** The client certificate of that node's proxy of services. */
@@ -72,6 +76,8 @@ interface LeafPlan extends CertificateSubject {
   /** `<file>.crt` and `<file>.key`. */
   readonly file: string;
   readonly usages: readonly CertificateUsage[];
+  /** The authority for front proxies signs it, and not the cluster's. */
+  readonly isFrontProxy?: true;
 }
 
 /**
@@ -88,14 +94,15 @@ export async function ensureClusterCertificates(
   await options.files.makeDirectory(directory, PRIVATE_DIRECTORY);
   const notes: string[] = [];
   const folder = openCertificateFolder(directory, options.files, (note) => notes.push(note));
-  const [{ authority, trustedPem }, tokenKey] = await Promise.all([
+  const [{ authority, trustedPem }, frontAuthority, tokenKey] = await Promise.all([
     ensureAuthority(folder, { now: options.now, backdateMs: BACKDATE_MS }),
+    ensureFrontAuthority(folder, { now: options.now, backdateMs: BACKDATE_MS }),
     ensureTokenKey(folder),
   ]);
   const leaves = await Promise.all(
-    leafPlans(options).map((plan) => ensureLeaf(folder, plan, { authority, now: options.now })),
+    leafPlans(options).map((plan) => ensureLeaf(folder, plan, { authority, frontAuthority, now: options.now })),
   );
-  return { authority, trustedPem, ...namedLeaves(leaves), tokenKey, notes };
+  return { authority, trustedPem, frontAuthority, ...namedLeaves(leaves), tokenKey, notes };
 }
 
 /**
@@ -107,11 +114,11 @@ export async function renewLeaves(
   current: ClusterCertificates,
   options: ClusterCertificatesOptions,
 ): Promise<ClusterCertificates> {
-  const { authority, serving, admin, nodeClient, node, proxy } = current;
-  const held = [serving, admin, nodeClient, node, proxy];
+  const { authority, frontAuthority, serving, admin, nodeClient, frontProxy, node, proxy } = current;
+  const held = [serving, admin, nodeClient, frontProxy, node, proxy];
   const notes: string[] = [];
   const folder = openCertificateFolder(directory, options.files, (note) => notes.push(note));
-  const context = { authority, now: options.now };
+  const context = { authority, frontAuthority, now: options.now };
   const leaves = await Promise.all(
     leafPlans(options).map(async (plan, index) => {
       const leaf = held[index];
@@ -125,9 +132,9 @@ export async function renewLeaves(
 
 /** The leaves in the order of their plans. */
 function namedLeaves(leaves: readonly KeyedCertificate[]) {
-  const [serving, admin, nodeClient, node, proxy] = leaves;
-  if (!serving || !admin || !nodeClient) throw new TypeError("three leaves are always planned");
-  return { serving, admin, nodeClient, node, proxy };
+  const [serving, admin, nodeClient, frontProxy, node, proxy] = leaves;
+  if (!serving || !admin || !nodeClient || !frontProxy) throw new TypeError("four leaves are always planned");
+  return { serving, admin, nodeClient, frontProxy, node, proxy };
 }
 
 function leafPlans({ hosts, nodeName }: WantedLeaves): readonly LeafPlan[] {
@@ -143,6 +150,7 @@ function leafPlans({ hosts, nodeName }: WantedLeaves): readonly LeafPlan[] {
     serving,
     { file: "admin", commonName: "kubernetes-admin", organizations: ["system:masters"], usages: ["client"] },
     { file: "apiserver-kubelet-client", commonName: KUBELET_CLIENT_USER, usages: ["client"] },
+    { file: "front-proxy-client", commonName: FRONT_PROXY_USER, usages: ["client"], isFrontProxy: true },
     ...(nodeName === undefined ? [] : [nodePlan(nodeName), PROXY_PLAN]),
   ];
 }
@@ -157,7 +165,12 @@ function nodePlan(name: string): LeafPlan {
 /** What leaves are judged by and made with. */
 interface LeafContext {
   readonly authority: KeyedCertificate;
+  readonly frontAuthority: KeyedCertificate;
   readonly now: number;
+}
+
+function authorityOf({ isFrontProxy }: LeafPlan, { authority, frontAuthority }: LeafContext): KeyedCertificate {
+  return isFrontProxy ? frontAuthority : authority;
 }
 
 async function ensureLeaf(folder: CertificateFolder, plan: LeafPlan, context: LeafContext): Promise<KeyedCertificate> {
@@ -185,19 +198,18 @@ async function keepLeaf(
   return await makeLeaf(folder, plan, context);
 }
 
-async function makeLeaf(
-  folder: CertificateFolder,
-  plan: LeafPlan,
-  { authority, now }: LeafContext,
-): Promise<KeyedCertificate> {
-  const notBefore = now - BACKDATE_MS;
+async function makeLeaf(folder: CertificateFolder, plan: LeafPlan, context: LeafContext): Promise<KeyedCertificate> {
+  const authority = authorityOf(plan, context);
+  const notBefore = context.now - BACKDATE_MS;
   const leaf = await issueCertificate({ ...plan, authority, notBefore, notAfter: notBefore + LEAF_DAYS * DAY_MS });
   await writePair(folder, plan.file, leaf);
   return leaf;
 }
 
 /** Why the leaf cannot stay; undefined when it can. */
-function leafProblem(leaf: KeyedCertificate, plan: LeafPlan, { authority, now }: LeafContext): string | undefined {
+function leafProblem(leaf: KeyedCertificate, plan: LeafPlan, context: LeafContext): string | undefined {
+  const { now } = context;
+  const authority = authorityOf(plan, context);
   if (!isUsablePair(leaf)) return "was damaged or not of its key";
   if (!isIssuedBy(leaf.certificatePem, authority.certificatePem)) return "was of another authority";
   const facts = readCertificate(leaf.certificatePem);

@@ -135,6 +135,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/workloads/revisions", rank: 4.2 },
   { path: "src/control-plane/workloads/stateful-set", rank: 4.3 },
   { path: "src/control-plane/workloads/daemon-set", rank: 4.3 },
+  { path: "src/control-plane/aggregation", rank: 4.1 },
   { path: "src/control-plane/registry", rank: 5 },
   // The objects that every cluster begins with, written through the registry.
   { path: "src/control-plane/bootstrap", rank: 6 },

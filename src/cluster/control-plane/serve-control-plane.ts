@@ -200,6 +200,7 @@ function compose(
       tokens: createTokenIssuer({ ...tokenKey, issuer: ISSUER, audiences: [ISSUER], now, randomId: randomUUID }),
       webhooks: { post: createPostCall(stop), signal: stop },
       nodes: { callWeb, callUpgrade, acceptWebSocket, resolveHost, identity: nodeIdentity(current) },
+      frontProxy: frontProxyIdentity(current),
       certificates: {
         certificatePem: trustedPem,
         readRequest: readCertificateRequest,
@@ -212,6 +213,21 @@ function compose(
     },
     { ...options, endpoint: { address, port, serviceAddress: firstAddressOf(options.serviceCidr) } },
   );
+}
+
+/** The API server's certificate for the API servers of others, which is read at each call, too. */
+function frontProxyIdentity(current: () => ClusterCertificates) {
+  return {
+    get certificatePem() {
+      return current().frontProxy.certificatePem;
+    },
+    get keyPem() {
+      return current().frontProxy.keyPem;
+    },
+    get authorityPem() {
+      return current().frontAuthority.certificatePem;
+    },
+  };
 }
 
 /** The API server's certificate for nodes, which is read at each call, because it is renewed. */

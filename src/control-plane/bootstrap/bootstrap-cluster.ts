@@ -21,15 +21,16 @@ import { apiEndpoints, apiService, type ClusterFacts, clientAuthority, FIRST_NAM
 /** Creates the objects that every cluster begins with. Objects that are there stay, and keep what users changed in them. */
 export async function bootstrapCluster(
   { reader, writer }: { reader: ResourceReader; writer: ResourceWriter },
-  { endpoint, clusterDns, clientAuthorityPem, hasLocalStorage }: ClusterFacts,
+  facts: ClusterFacts,
 ): Promise<void> {
+  const { endpoint, clusterDns, hasLocalStorage } = facts;
   await Promise.all(FIRST_NAMESPACES.map((object) => ensure({ reader, writer }, object, undefined)));
   const storageClasses = hasLocalStorage ? [LOCAL_STORAGE_CLASS] : [];
   const objects = [...SYSTEM_PRIORITY_CLASSES, apiService(endpoint), ...storageClasses];
   await Promise.all([
     ...objects.map((object) => ensure({ reader, writer }, object, undefined)),
     ...apiEndpoints(endpoint).map((object) => ensure({ reader, writer }, object, reconcileFields)),
-    ensure({ reader, writer }, clientAuthority(clientAuthorityPem), reconcileData),
+    ensure({ reader, writer }, clientAuthority(facts), reconcileData),
     ...DEFAULT_POLICY.map((object) => ensure({ reader, writer }, object, reconcilePolicy)),
     ensureClusterDns({ reader, writer }, clusterDns),
   ]);

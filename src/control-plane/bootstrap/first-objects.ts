@@ -1,4 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
+import { FRONT_PROXY_USER } from "../../api/user-names.ts";
+import { USER_HEADERS } from "../aggregation/user-headers.ts";
 import type { ClusterDnsAddresses } from "./cluster-dns-objects.ts";
 
 /** The addresses at which pods reach the API server. */
@@ -16,6 +18,8 @@ export interface ClusterFacts {
   readonly clusterDns: ClusterDnsAddresses | undefined;
   /** The authority whose client certificates the API server believes, in PEM. */
   readonly clientAuthorityPem: string;
+  /** The authority by whose certificates the API server calls those of others, in PEM; undefined where it calls none. */
+  readonly frontAuthorityPem: string | undefined;
   /** True where a node keeps directories for the default storage class. */
   readonly hasLocalStorage: boolean;
 }
@@ -72,9 +76,21 @@ function isLocal(address: string): boolean {
 
 /**
  * The config map by which programs that serve HTTPS beside the API server (kube-scheduler, for one) know the certificates
- * of the API server's users.
+ * of the API server's users, and API servers of others the API server itself: it tells them by headers who asks.
  */
-export function clientAuthority(pem: string): KubeObject {
+export function clientAuthority({
+  clientAuthorityPem,
+  frontAuthorityPem,
+}: Pick<ClusterFacts, "clientAuthorityPem" | "frontAuthorityPem">): KubeObject {
   const metadata = { name: "extension-apiserver-authentication", namespace: "kube-system" };
-  return { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "client-ca-file": pem } };
+  if (frontAuthorityPem === undefined) {
+    return { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "client-ca-file": clientAuthorityPem } };
+  }
+  const lists = { "requestheader-allowed-names": [FRONT_PROXY_USER], ...USER_HEADERS };
+  const data = {
+    "client-ca-file": clientAuthorityPem,
+    "requestheader-client-ca-file": frontAuthorityPem,
+    ...Object.fromEntries(Object.entries(lists).map(([key, values]) => [key, JSON.stringify(values)])),
+  };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata, data };
 }

@@ -30,6 +30,11 @@ export interface ControlPlaneDeps {
   certificates: ClusterAuthority;
   nodes: NodeAccess;
   webhooks: WebhookAccess;
+  /**
+   * By what the API servers of others know this one, in PEM. Default: it stands alone, registers nothing and passes no
+   * requests on.
+   */
+  frontProxy?: { readonly certificatePem: string; readonly keyPem: string; readonly authorityPem: string };
   /** A node's directories for volumes of the default storage class. Default: the cluster has no such class. */
   localDirectories?: LocalDirectories | undefined;
   /** A directory of manifests that are applied. Default: none. */

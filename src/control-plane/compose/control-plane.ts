@@ -4,8 +4,10 @@ import { createApiAuthenticator } from "../access/authenticate.ts";
 import { createEscalationCheck } from "../access/escalation.ts";
 import { createAuthorizer } from "../access/rbac.ts";
 import { createAdmissionPlugins } from "../admission/admission-plugins.ts";
+import { createAggregation, NO_AGGREGATION } from "../aggregation/aggregation.ts";
 import { bootstrapCluster } from "../bootstrap/bootstrap-cluster.ts";
 import { createReadiness } from "../bootstrap/readiness.ts";
+import type { ControllerDeps } from "../control-loop/controller.ts";
 import { createQueueMetrics } from "../control-loop/queue-metrics.ts";
 import { runTogether } from "../control-loop/run-together.ts";
 import { followDefinitions } from "../custom/follow-definitions.ts";
@@ -13,7 +15,7 @@ import type { ResourceFeed, ResourceReader, ResourceWriter } from "../ports/reso
 import { createBuiltInKinds } from "../registry/built-in-kinds.ts";
 import { randomNameSuffix } from "../registry/generated-name.ts";
 import { createFeed, createWriter } from "../registry/in-process.ts";
-import { createKindTable, resolveKind } from "../registry/kind-table.ts";
+import { createKindTable, type KindTable, resolveKind } from "../registry/kind-table.ts";
 import { createReader } from "../registry/reader.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { createReplayedChance } from "../registry/replayed-chance.ts";
@@ -79,7 +81,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const readiness = createReadiness();
   const resourceMetrics = composeResourceMetrics({ ...deps, reader }, options);
   const shared = { ...deps, registry, reader, authorizer, resourceMetrics };
-  const rest = composeRest({ ...shared, authenticator, definitions, readiness }, options);
+  const aggregation = composeAggregation({ ...deps, kinds, reader, writer, feed });
+  const rest = composeRest({ ...shared, authenticator, definitions, readiness, aggregation }, options);
   const queueMetrics = createQueueMetrics(deps.metrics, clock);
   const controllers = composeControllers({ ...shared, writer, feed, queueMetrics }, options);
 
@@ -93,13 +96,20 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
       const clientAuthorityPem = certificates.certificatePem;
       const { endpoint, clusterDns } = options;
       const hasLocalStorage = deps.localDirectories !== undefined;
-      const facts = { endpoint, clusterDns, clientAuthorityPem, hasLocalStorage };
+      const frontAuthorityPem = deps.frontProxy?.authorityPem;
+      const facts = { endpoint, clusterDns, clientAuthorityPem, frontAuthorityPem, hasLocalStorage };
       await bootstrapCluster({ reader, writer }, facts).catch(failBootstrap);
       readiness.reach();
       log.info("the control plane is ready", { revision: store.revision });
-      await runTogether([...controllers, definitions], stop);
+      await runTogether([...controllers, ...aggregation.controllers, definitions], stop);
     },
   };
+}
+
+function composeAggregation(parts: ControlPlaneDeps & Omit<ControllerDeps, "clock" | "log"> & { kinds: KindTable }) {
+  const { kinds, nodes, random, frontProxy } = parts;
+  if (frontProxy === undefined) return NO_AGGREGATION;
+  return createAggregation({ ...parts, ...nodes, kinds: kinds.all, random: random.number, identity: frontProxy });
 }
 
 function failBootstrap(cause: unknown): never {

@@ -2,6 +2,7 @@ import type { HttpHandler } from "../../host/http-server.ts";
 import type { Authenticator } from "../access/authenticate.ts";
 import type { Authorizer } from "../access/rbac.ts";
 import { createRequestUser } from "../access/request-user.ts";
+import type { Aggregation } from "../aggregation/aggregation.ts";
 import type { Readiness } from "../bootstrap/readiness.ts";
 import type { Definitions } from "../custom/follow-definitions.ts";
 import { createCurrentDescription } from "../discovery/current-description.ts";
@@ -21,6 +22,7 @@ import { createWebSocketStreams } from "../streams/websocket-streams.ts";
 import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
 
 interface RestParts extends ControlPlaneDeps {
+  aggregation: Pick<Aggregation, "backends" | "forward">;
   registry: RegistryDeps;
   reader: ResourceReader;
   authenticator: Authenticator;
@@ -44,6 +46,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
   return createApiHandler({
     authenticate: createRequestUser(parts),
     authorize: authorizer.authorize,
+    forward: parts.aggregation.forward,
     resources: {
       registry,
       clock,
@@ -57,6 +60,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
     servePath: createPathHandler({
       description: createCurrentDescription(kinds, {
         definitions: () => ({ ...METRICS_SCHEMAS, ...definitions.schemas() }),
+        foreign: parts.aggregation.backends,
         serverAddress,
       }),
       version: describeVersion({ version: options.version }),

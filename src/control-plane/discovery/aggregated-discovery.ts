@@ -1,5 +1,14 @@
 import type { ResourceKind } from "../ports/resource-kind.ts";
-import { type ApiGroup, type GroupVersionKind, type JsonObject, kindsOf, listGroups, sortByName } from "./api-table.ts";
+import {
+  type ApiGroup,
+  type ApiTable,
+  type GroupVersionKind,
+  type JsonObject,
+  kindsOf,
+  listGroups,
+  sortByName,
+} from "./api-table.ts";
+import { describeForeignVersion } from "./foreign-discovery.ts";
 
 export type AggregatedVersion = "v2" | "v2beta1";
 
@@ -8,27 +17,31 @@ export type AggregatedVersion = "v2" | "v2beta1";
  * for it, which saves a request for each group.
  */
 export function describeAggregated(
-  kinds: readonly ResourceKind[],
+  table: Pick<ApiTable, "kinds" | "foreign">,
   part: "core" | "groups",
   version: AggregatedVersion,
 ): JsonObject {
-  const groups = listGroups(kinds).filter(({ name }) => (name === "") === (part === "core"));
+  const groups = listGroups(table).filter(({ name }) => (name === "") === (part === "core"));
   return {
     kind: "APIGroupDiscoveryList",
     apiVersion: `apidiscovery.k8s.io/${version}`,
     metadata: {},
-    items: groups.map((group) => describeGroup(kinds, group)),
+    items: groups.map((group) => describeGroup(table, group)),
   };
 }
 
-function describeGroup(kinds: readonly ResourceKind[], { name, versions }: ApiGroup): JsonObject {
+function describeGroup(
+  { kinds, foreign = [] }: Pick<ApiTable, "kinds" | "foreign">,
+  { name, versions }: ApiGroup,
+): JsonObject {
   return {
     metadata: name === "" ? {} : { name },
-    versions: versions.map((version) => ({
-      version,
-      resources: kindsOf(kinds, { group: name, version }).map(describeResource),
-      freshness: "Current",
-    })),
+    versions: versions.map((version) => {
+      const other = foreign.find((candidate) => candidate.group === name && candidate.version === version);
+      if (other) return describeForeignVersion(other);
+      const resources = kindsOf(kinds, { group: name, version }).map(describeResource);
+      return { version, resources, freshness: "Current" };
+    }),
   };
 }
 

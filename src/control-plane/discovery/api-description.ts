@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { encodeProtobuf } from "../../api/protobuf/encode-protobuf.ts";
 import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
 import { discoveryContentType, negotiateDiscovery, negotiateOpenApiV2, OPENAPI_V2_PROTOBUF } from "./accept.ts";
 import { describeAggregated } from "./aggregated-discovery.ts";
 import { type ApiTable, type GroupVersion, groupPathOf, type JsonObject, listGroupVersions } from "./api-table.ts";
@@ -33,11 +34,12 @@ type Describe = () => JsonObject | undefined;
 
 /** The documents of a table. Keep the result as long as the table is the same: each document is made once. */
 export function describeApi(whole: ApiTable): ApiDescription {
-  // A version that is stored and no longer served has a row without verbs.
-  const table = {
-    ...whole,
-    kinds: whole.kinds.filter(({ verbs, subresources }) => verbs.length + subresources.length > 0),
+  const foreign = new Set(whole.foreign?.map(groupPathOf));
+  const isServed = (kind: ResourceKind) => {
+    // A version that is stored and no longer served has a row without verbs.
+    return kind.verbs.length + kind.subresources.length > 0 && !foreign.has(groupPathOf(kind));
   };
+  const table = { ...whole, kinds: whole.kinds.filter(isServed) };
   const made = new Map<string, ApiDocument | undefined>();
   const groupVersions = listGroupVersions(table.kinds);
 
@@ -56,10 +58,10 @@ export function describeApi(whole: ApiTable): ApiDescription {
 
   function discoveryRoot(part: "core" | "groups", accept: string | undefined): ApiDocument | undefined {
     const form = negotiateDiscovery(accept);
-    const plain = () => (part === "core" ? describeApiVersions(table.serverAddress) : describeApiGroups(table.kinds));
+    const plain = () => (part === "core" ? describeApiVersions(table.serverAddress) : describeApiGroups(table));
     if (form === "plain" || form === "protobuf") return plainly(part, accept, plain);
     return once(`${part} ${form}`, () => {
-      return jsonDocument(describeAggregated(table.kinds, part, form), discoveryContentType(form));
+      return jsonDocument(describeAggregated(table, part, form), discoveryContentType(form));
     });
   }
 
@@ -91,8 +93,9 @@ export function describeApi(whole: ApiTable): ApiDescription {
       const resourcesOf = groupVersions.find((at) => trimmed === `/${groupPathOf(at)}`);
       if (resourcesOf) return plainly(trimmed, accept, () => describeResources(table.kinds, resourcesOf));
       const [, group] = /^\/apis\/([^/]+)$/.exec(trimmed) ?? [];
-      if (group === undefined || !groupVersions.some((at) => at.group === group)) return undefined;
-      return plainly(trimmed, accept, () => describeApiGroup(table.kinds, group));
+      const isGroup = (at: GroupVersion) => at.group === group;
+      if (group === undefined || !(groupVersions.some(isGroup) || table.foreign?.some(isGroup))) return undefined;
+      return plainly(trimmed, accept, () => describeApiGroup(table, group));
     },
   };
 }

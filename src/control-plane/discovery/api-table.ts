@@ -1,3 +1,4 @@
+import type { APIResource } from "../../api/gen/types.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 
 /** Any JSON object; documents consist of them. */
@@ -11,6 +12,8 @@ export interface ApiTable {
    * that is neither here nor built in is any object.
    */
   readonly definitions: Readonly<Record<string, JsonObject>>;
+  /** What the API servers of others answer for. A kind of such a group and version is hidden. Default: nothing. */
+  readonly foreign?: readonly ForeignVersion[];
   /** Where clients reach the server, `127.0.0.1:6443`. */
   readonly serverAddress?: string;
 }
@@ -19,6 +22,16 @@ export interface GroupVersion {
   /** `""` for core. */
   readonly group: string;
   readonly version: string;
+}
+
+/** A group and version for which another API server answers. */
+export interface ForeignVersion extends GroupVersion {
+  /** Places the group among others: the greatest of its versions counts. Those of custom resources have 1000. */
+  readonly groupPriority: number;
+  /** Places the version in its group. Those of custom resources have 100. */
+  readonly versionPriority: number;
+  /** Undefined while that server does not answer. */
+  readonly resources: readonly APIResource[] | undefined;
 }
 
 /** The names by which clients know a kind. */
@@ -59,12 +72,32 @@ const GROUP_ORDER = [
   "resource.k8s.io",
 ];
 
-/** All groups that have kinds, core included: the built-in ones in their order, then the others by name. */
-export function listGroups(kinds: readonly ResourceKind[]): ApiGroup[] {
-  const versions = new Map<string, Set<string>>();
-  for (const { group, version } of kinds) versions.set(group, (versions.get(group) ?? new Set()).add(version));
-  const groups = [...versions].map(([name, found]) => ({ name, versions: [...found].sort(compareVersions) }));
-  return groups.sort((a, b) => placeOf(a.name) - placeOf(b.name) || compareText(a.name, b.name));
+const CUSTOM_GROUP_PRIORITY = 1000;
+const CUSTOM_VERSION_PRIORITY = 100;
+
+/**
+ * All groups that have kinds, core included: the built-in ones in their order, then the others by the priority with
+ * which they are registered and by name.
+ */
+export function listGroups({ kinds, foreign = [] }: Pick<ApiTable, "kinds" | "foreign">): ApiGroup[] {
+  const versions = new Map<string, Map<string, number>>();
+  const groupPriorities = new Map<string, number>();
+  const add = ({ group, version }: GroupVersion, priority: number) => {
+    versions.set(group, (versions.get(group) ?? new Map<string, number>()).set(version, priority));
+  };
+  for (const kind of kinds) add(kind, CUSTOM_VERSION_PRIORITY);
+  for (const { groupPriority, versionPriority, ...at } of foreign) {
+    add(at, versionPriority);
+    groupPriorities.set(at.group, Math.max(groupPriority, groupPriorities.get(at.group) ?? 0));
+  }
+  const groups = [...versions].map(([name, found]) => {
+    const sorted = [...found].sort(([a, first], [b, second]) => second - first || compareVersions(a, b));
+    return { name, versions: sorted.map(([version]) => version) };
+  });
+  const priorityOf = ({ name }: ApiGroup) => groupPriorities.get(name) ?? CUSTOM_GROUP_PRIORITY;
+  return groups.sort((a, b) => {
+    return placeOf(a.name) - placeOf(b.name) || priorityOf(b) - priorityOf(a) || compareText(a.name, b.name);
+  });
 }
 
 function placeOf(group: string): number {
@@ -74,7 +107,7 @@ function placeOf(group: string): number {
 
 /** Every group and version that has kinds. */
 export function listGroupVersions(kinds: readonly ResourceKind[]): GroupVersion[] {
-  return listGroups(kinds).flatMap(({ name, versions }) => versions.map((version) => ({ group: name, version })));
+  return listGroups({ kinds }).flatMap(({ name, versions }) => versions.map((version) => ({ group: name, version })));
 }
 
 /** The kinds of a group and version, by plural. */

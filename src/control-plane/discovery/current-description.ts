@@ -1,6 +1,6 @@
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { type ApiDescription, describeApi } from "./api-description.ts";
-import type { ApiTable } from "./api-table.ts";
+import type { ApiTable, ForeignVersion } from "./api-table.ts";
 
 /** The table of the kinds that are served now. */
 interface ServedKinds {
@@ -9,7 +9,15 @@ interface ServedKinds {
   readonly version: number;
 }
 
+interface ForeignVersions {
+  versions(): readonly ForeignVersion[];
+  /** Counts the changes. */
+  readonly version: number;
+}
+
 interface DescriptionOptions {
+  /** What the API servers of others answer for. */
+  readonly foreign: ForeignVersions;
   /** The schemas of custom kinds. */
   readonly definitions: () => ApiTable["definitions"];
   readonly serverAddress: string;
@@ -18,12 +26,17 @@ interface DescriptionOptions {
 /** Returns the documents of the kinds that are served now; they are made anew when the table has changed. */
 export function createCurrentDescription(
   kinds: ServedKinds,
-  { definitions, serverAddress }: DescriptionOptions,
+  { definitions, foreign, serverAddress }: DescriptionOptions,
 ): () => ApiDescription {
-  const describe = () => describeApi({ kinds: kinds.all(), definitions: definitions(), serverAddress });
-  let made = { version: kinds.version, description: describe() };
+  const describe = () => ({
+    version: `${kinds.version} ${foreign.version}`,
+    description: describeApi({
+      ...{ kinds: kinds.all(), definitions: definitions(), foreign: foreign.versions(), serverAddress },
+    }),
+  });
+  let made = describe();
   return () => {
-    if (made.version !== kinds.version) made = { version: kinds.version, description: describe() };
+    if (made.version !== `${kinds.version} ${foreign.version}`) made = describe();
     return made.description;
   };
 }

@@ -1,7 +1,15 @@
 import { createHash } from "node:crypto";
 import { apiVersionOf } from "../../api/object.ts";
 import type { ResourceKind, Subresource } from "../ports/resource-kind.ts";
-import { type ApiGroup, type GroupVersion, type JsonObject, kindsOf, listGroups, sortByName } from "./api-table.ts";
+import {
+  type ApiGroup,
+  type ApiTable,
+  type GroupVersion,
+  type JsonObject,
+  kindsOf,
+  listGroups,
+  sortByName,
+} from "./api-table.ts";
 
 /** `/api`: the versions of the core group, and the address of the server. */
 export function describeApiVersions(serverAddress = ""): JsonObject {
@@ -10,14 +18,14 @@ export function describeApiVersions(serverAddress = ""): JsonObject {
 }
 
 /** `/apis`: every group but core. */
-export function describeApiGroups(kinds: readonly ResourceKind[]): JsonObject {
-  const groups = listGroups(kinds).filter(({ name }) => name !== "");
+export function describeApiGroups(table: Pick<ApiTable, "kinds" | "foreign">): JsonObject {
+  const groups = listGroups(table).filter(({ name }) => name !== "");
   return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map(describeGroup) };
 }
 
 /** `/apis/<group>`; undefined for a group without kinds. */
-export function describeApiGroup(kinds: readonly ResourceKind[], name: string): JsonObject | undefined {
-  const group = listGroups(kinds).find((candidate) => candidate.name === name);
+export function describeApiGroup(table: Pick<ApiTable, "kinds" | "foreign">, name: string): JsonObject | undefined {
+  const group = listGroups(table).find((candidate) => candidate.name === name);
   return group && { kind: "APIGroup", apiVersion: "v1", ...describeGroup(group) };
 }
 

@@ -14,14 +14,15 @@ import { forwardedFor, forwardedHeaders, withoutHopByHop } from "./forwarded-hea
  */
 export async function forwardUpgrade(
   callUpgrade: CallUpgrade,
-  request: ServedRequest,
-  to: Omit<UpgradeCall, "method" | "headers">,
+  request: Pick<ServedRequest, "headersBeginning" | "header" | "method" | "remoteAddress" | "signal">,
+  to: Omit<UpgradeCall, "method" | "headers"> & { readonly addedHeaders?: UpgradeCall["headers"] },
 ): Promise<ServedAnswer> {
   const { signal, method } = request;
-  const headers = upgradeHeaders(request, { isTranslated: false });
+  const { addedHeaders, ...server } = to;
+  const headers = { ...upgradeHeaders(request, { isTranslated: false }), ...addedHeaders };
   let result: UpgradeResult;
   try {
-    result = await callUpgrade({ ...to, method, headers }, signal);
+    result = await callUpgrade({ ...server, method, headers }, signal);
   } catch (error) {
     if (isAbort(error)) throw error;
     return unexpectedFailure(`error dialing backend: ${messageOf(error)}`);

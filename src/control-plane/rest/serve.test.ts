@@ -30,6 +30,7 @@ it.each<[string, () => User, number, number]>([
   const handler = createApiHandler({
     authenticate,
     authorize: () => ({ allowed: true, reason: "" }),
+    forward: () => undefined,
     resources: {
       get registry() {
         return unused();

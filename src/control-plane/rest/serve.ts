@@ -21,6 +21,8 @@ interface ServeDeps {
   /** Throws Unauthorized for wrong credentials; a request without any is the anonymous user's. */
   authenticate(request: ServedRequest): User;
   authorize: Authorize;
+  /** Passes requests for the groups of other API servers on; undefined for those that are answered here. */
+  forward(request: ServedRequest, target: RequestTarget, user: User): Promise<ServedAnswer> | undefined;
   resources: ResourceDeps;
   servePath: ServePath;
   observer: RequestObserver;
@@ -84,6 +86,8 @@ async function answer(deps: ServeDeps, request: ServedRequest, { target, warn }:
   const attributes = attributesOf(request, target, user);
   const decision = deps.authorize(attributes);
   if (!decision.allowed) throw accessDeniedError(attributes, decision.reason);
+  const forwarded = deps.forward(request, target, user);
+  if (forwarded !== undefined) return await forwarded;
   if (target.isResource) return serveResource(deps.resources, { request, target, user, warn });
   const served = await deps.servePath(request, target, user);
   if (served === undefined) throw new ApiError("NotFound", "the server could not find the requested resource");

@@ -18,7 +18,7 @@ export function refusalBy(webhook: string, status: Readonly<Record<string, unkno
     reasonOf(code),
     why === "" ? `${denied} without explanation` : `${denied}: ${why}`,
     isRecord(status["details"]) ? { ...status["details"] } : {},
-    { code, reason: reason === "" ? undefined : reason },
+    { foreign: { code, reason: reason === "" ? undefined : reason } },
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Column } from "../../ports/resource-kind.ts";
 import * as access from "./access-columns.ts";
+import { API_SERVICE_COLUMNS } from "./api-service-columns.ts";
 import { HORIZONTAL_POD_AUTOSCALER_COLUMNS } from "./autoscaling-columns.ts";
 import * as cluster from "./cluster-columns.ts";
 import { CREATED_AT, fullColumn, NAME } from "./column.ts";
@@ -42,6 +43,8 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   "validatingadmissionpolicies.admissionregistration.k8s.io": cluster.VALIDATING_ADMISSION_POLICY_COLUMNS,
   "validatingadmissionpolicybindings.admissionregistration.k8s.io": cluster.VALIDATING_ADMISSION_POLICY_BINDING_COLUMNS,
   "validatingwebhookconfigurations.admissionregistration.k8s.io": cluster.VALIDATING_WEBHOOK_CONFIGURATION_COLUMNS,
+
+  "apiservices.apiregistration.k8s.io": API_SERVICE_COLUMNS,
 
   "controllerrevisions.apps": workload.CONTROLLER_REVISION_COLUMNS,
   "daemonsets.apps": workload.DAEMON_SET_COLUMNS,

@@ -1,0 +1,42 @@
+import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
+import type { GroupVersion } from "../discovery/api-table.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
+import { createAvailabilityChecks } from "./availability.ts";
+import { type Backends, followBackends } from "./backends.ts";
+import { type BackendCalls, createForwarding, type ForwardRequest } from "./forward-request.ts";
+import { createLocalRegistrations } from "./local-registrations.ts";
+
+/** The API servers of others beside this one. */
+export interface Aggregation {
+  readonly forward: ForwardRequest;
+  /** What they serve, for discovery. */
+  readonly backends: Backends;
+  readonly controllers: readonly Controller[];
+}
+
+/** An API server that stands alone. */
+export const NO_AGGREGATION: Aggregation = {
+  forward: () => undefined,
+  backends: { find: () => undefined, versions: () => [], version: 0, tell: () => undefined },
+  controllers: [],
+};
+
+interface AggregationDeps extends ControllerDeps, Omit<BackendCalls, "clock" | "reader"> {
+  kinds(): readonly ResourceKind[];
+}
+
+/** What this API server makes of the nodes' summaries: a metrics-server may take its place. */
+const GIVEN_AWAY = "metrics.k8s.io";
+
+/** Follows the registrations from now on, and what they lead to while its controllers run. */
+export function createAggregation(deps: AggregationDeps): Aggregation {
+  const isOwn = ({ group, version }: GroupVersion) =>
+    group !== GIVEN_AWAY &&
+    deps.kinds().some((kind) => kind.group === group && kind.version === version && kind.schema.strategicMerge);
+  const backends = followBackends(deps.feed, isOwn);
+  return {
+    backends,
+    forward: createForwarding(deps, backends),
+    controllers: [createAvailabilityChecks(deps, backends), createLocalRegistrations({ ...deps, isOwn })],
+  };
+}
