@@ -34,7 +34,9 @@ export function durationNanos(text: string): bigint | undefined {
   if (rest === "0") return 0n;
   if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|\u00b5s|\u03bcs|ns))+$/.test(rest)) return undefined;
   let nanos = 0n;
-  for (const [, whole = "", fraction = "", unit = ""] of rest.matchAll(/(\d*)\.?(\d*)(h|ms|m|s|us|\u00b5s|\u03bcs|ns)/g)) {
+  for (const [, whole = "", fraction = "", unit = ""] of rest.matchAll(
+    /(\d*)\.?(\d*)(h|ms|m|s|us|\u00b5s|\u03bcs|ns)/g,
+  )) {
     const size = UNITS[unit] ?? 0n;
     nanos += BigInt(whole || "0") * size;
     if (fraction !== "") nanos += (BigInt(fraction) * size) / 10n ** BigInt(fraction.length);
