@@ -123,7 +123,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/store", rank: 4 },
   { path: "src/control-plane/streams", rank: 4 },
   { path: "src/control-plane/volumes", rank: 4 },
-  { path: "src/control-plane/webhooks", rank: 4 },
+  { path: "src/control-plane/webhooks", rank: 4.1 },
   // What the controllers of workloads share, and each of them in a folder of its own above it.
   { path: "src/control-plane/workloads/pod-control", rank: 4 },
   { path: "src/control-plane/workloads/autoscaler", rank: 4.1 },

@@ -65,7 +65,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
         clock,
         randomSuffix,
         authorize: authorizer.authorize,
-        webhooks: composeWebhooks({ ...deps, reader, kinds }),
+        webhooks: composeWebhooks({ ...deps, reader, kinds, authorize: authorizer.authorize }),
         resolveKind: (apiVersion, kind) => resolveKind(kinds, apiVersion, kind),
       },
       { apiAudiences: deps.tokens.audiences, networkPolicies: options.networkPolicies },

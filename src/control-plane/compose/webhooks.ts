@@ -1,5 +1,5 @@
 import { isProxyable } from "../node-proxy/reachable-address.ts";
-import type { AdmissionPlugin } from "../ports/request.ts";
+import type { AdmissionPlugin, Authorize } from "../ports/request.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { KindTable } from "../registry/kind-table.ts";
 import { viewsOf } from "../registry/kind-table.ts";
@@ -12,10 +12,19 @@ import type { ControlPlaneDeps } from "./control-plane-ports.ts";
 interface WebhookParts extends Pick<ControlPlaneDeps, "webhooks" | "nodes" | "random" | "clock" | "metrics"> {
   readonly reader: ResourceReader;
   readonly kinds: KindTable;
+  readonly authorize: Authorize;
 }
 
 /** The plugin that asks admission webhooks, with its client. */
-export function composeWebhooks({ reader, kinds, clock, random, metrics, ...world }: WebhookParts): AdmissionPlugin {
+export function composeWebhooks({
+  reader,
+  kinds,
+  authorize,
+  clock,
+  random,
+  metrics,
+  ...world
+}: WebhookParts): AdmissionPlugin {
   const { resolveHost } = world.nodes;
   const call = createWebhookClient({
     ...world.webhooks,
@@ -32,6 +41,7 @@ export function composeWebhooks({ reader, kinds, clock, random, metrics, ...worl
     newUid: random.uuid,
     webhooks: createWebhooks(reader),
     reader,
+    authorize,
     viewsOf: (kind) => viewsOf(kinds, kind),
   });
 }

@@ -30,7 +30,7 @@ export interface Question {
 }
 
 /** What becomes of the request after one webhook. */
-export type Verdict = {
+export type WebhookVerdict = {
   readonly warnings: readonly string[];
 } & (
   | { readonly kind: "passed" }
@@ -39,13 +39,13 @@ export type Verdict = {
   | { readonly kind: "refused"; readonly error: ApiError }
 );
 
-const PASSED: Verdict = { kind: "passed", warnings: [] };
+const PASSED: WebhookVerdict = { kind: "passed", warnings: [] };
 
 /**
  * Asks a webhook. A call that fails becomes a refusal, or is passed over, as the webhook's policy says. Rejects only with
  * `AbortedError`.
  */
-export async function askWebhook(deps: AskDeps, webhook: Webhook, question: Question): Promise<Verdict> {
+export async function askWebhook(deps: AskDeps, webhook: Webhook, question: Question): Promise<WebhookVerdict> {
   const { operation, dryRun } = question.request;
   if (dryRun && !webhook.supportsDryRun) {
     return refused(badRequestError(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`));
@@ -73,13 +73,17 @@ function detailOf(error: unknown): string {
   return cause?.message ?? messageOf(error);
 }
 
-const refused = (error: ApiError, warnings: readonly string[] = []): Verdict => ({ kind: "refused", error, warnings });
+const refused = (error: ApiError, warnings: readonly string[] = []): WebhookVerdict => ({
+  kind: "refused",
+  error,
+  warnings,
+});
 
 function failed(
   { metrics }: AskDeps,
   call: Pick<Parameters<WebhookMetrics["observe"]>[0], "webhook" | "operation" | "seconds">,
   why: string,
-): Verdict {
+): WebhookVerdict {
   const { webhook } = call;
   const code = 503;
   if (webhook.ignoresFailures) {
@@ -100,7 +104,11 @@ async function readAnswer({ call, newUid }: AskDeps, webhook: Webhook, reviewed:
   return readReviewAnswer(body, { uid, type: webhook.type });
 }
 
-function judge(webhook: Webhook, question: Question, { allowed, status, warnings, patch }: ReviewAnswer): Verdict {
+function judge(
+  webhook: Webhook,
+  question: Question,
+  { allowed, status, warnings, patch }: ReviewAnswer,
+): WebhookVerdict {
   if (!allowed) return refused(refusalBy(webhook.name, status), warnings);
   const operations = patch === undefined ? [] : readOperations(patch);
   if (operations.length === 0) return { kind: "passed", warnings };

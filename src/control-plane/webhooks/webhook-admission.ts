@@ -1,18 +1,22 @@
 import { isDeepStrictEqual } from "node:util";
 import { apiVersionOf, type KubeObject } from "../../api/object.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "../ports/request.ts";
+import { CONDITIONS_BUDGET, meetsConditions } from "../admission/policies/evaluate-conditions.ts";
+import { createActivation } from "../admission/policies/policy-activation.ts";
+import { refusal } from "../admission/refusal.ts";
+import type { AdmissionPlugin, AdmissionRequest, Authorize } from "../ports/request.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { UnansweredError } from "../ports/unanswered.ts";
 import { LOOPBACK_USER } from "../ports/user.ts";
 import { reviewedRequest } from "./admission-review.ts";
-import { type AskDeps, askWebhook, type Question, type Verdict } from "./ask-webhook.ts";
+import { type AskDeps, askWebhook, type Question, type WebhookVerdict } from "./ask-webhook.ts";
 import { matchWebhook } from "./match-webhook.ts";
 import type { Webhook, Webhooks } from "./webhook-configurations.ts";
 
 interface WebhookAdmissionDeps extends AskDeps {
   readonly webhooks: Webhooks;
   readonly reader: Pick<ResourceReader, "get">;
+  readonly authorize: Authorize;
   /** All kinds that show the objects of this one, itself included: its other versions. */
   viewsOf(kind: ResourceKind): readonly ResourceKind[];
 }
@@ -47,12 +51,14 @@ interface Consulted {
 }
 
 function consult(deps: WebhookAdmissionDeps, { mutating, validating }: RequestWebhooks): AdmissionPlugin {
-  const verdicts = new Map<string, Verdict>();
+  const verdicts = new Map<string, WebhookVerdict>();
   let rounds = createRounds();
 
   const consultedOf = (webhook: Webhook, request: AdmissionRequest): Consulted | undefined => {
     const view = matchWebhook(deps, webhook, request);
-    return view && { webhook, question: questionOf(view, request) };
+    if (view === undefined) return undefined;
+    const shown = inView(view, request);
+    return isWanted(deps, webhook, shown) ? { webhook, question: questionOf(view, request, shown) } : undefined;
   };
   const verdictOn = (consulted: Consulted) => verdicts.get(keyOf(consulted));
   const askAll = (unanswered: readonly Consulted[]) =>
@@ -109,7 +115,7 @@ function consult(deps: WebhookAdmissionDeps, { mutating, validating }: RequestWe
 }
 
 /** Tells the webhook's warnings, and throws its refusal. */
-function settle(verdict: Verdict, { warn }: AdmissionRequest): void {
+function settle(verdict: WebhookVerdict, { warn }: AdmissionRequest): void {
   for (const warning of verdict.warnings) warn(warning);
   if (verdict.kind === "refused") throw verdict.error;
 }
@@ -128,9 +134,30 @@ function isExempt({ kind, subresource, operation, user, current }: AdmissionRequ
   return operation === "UPDATE" && ACTIONS.includes(subresource);
 }
 
-function questionOf(view: ResourceKind, request: AdmissionRequest): Question {
+/** The request with its objects in the version that a webhook wants. */
+function inView(view: ResourceKind, request: AdmissionRequest): AdmissionRequest {
   const object = request.object && shownAs(view, request.kind, request.object);
   const current = request.current && shownAs(view, request.kind, request.current);
+  return { ...request, object, current };
+}
+
+/** Whether the webhook's conditions hold. One that cannot be evaluated refuses the request, or takes the webhook out of it. */
+function isWanted({ authorize }: WebhookAdmissionDeps, webhook: Webhook, request: AdmissionRequest): boolean {
+  const { conditions, ignoresFailures } = webhook;
+  if (conditions.length === 0) return true;
+  const input = { request, namespace: undefined, params: null, variables: [], spend: () => undefined };
+  const read = createActivation({ ...input, authorize });
+  const met = meetsConditions(conditions, { budget: CONDITIONS_BUDGET, read });
+  if (typeof met === "boolean") return met;
+  if (ignoresFailures) return false;
+  throw refusal(request, met.error);
+}
+
+function questionOf(
+  view: ResourceKind,
+  request: AdmissionRequest,
+  { object, current }: Pick<AdmissionRequest, "object" | "current">,
+): Question {
   return { view, request, object, reviewed: reviewedRequest(request, { view, object, current }) };
 }
 

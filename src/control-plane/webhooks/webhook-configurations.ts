@@ -1,6 +1,7 @@
 import type { MutatingWebhook, RuleWithOperations, ValidatingWebhook } from "../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
 import { type LabelSelector, labelSelectorOf } from "../../api/selectors/label-selector.ts";
+import { compileMatchConditions, type NamedProgram } from "../cel/policies/compile-policy.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { WebhookPlace } from "./webhook-client.ts";
 
@@ -16,6 +17,8 @@ export interface Webhook {
   readonly rules: readonly RuleWithOperations[];
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
+  /** All of them must hold. */
+  readonly conditions: readonly NamedProgram[];
   /** A rule about one version of a resource holds for the others, too. */
   readonly matchesEquivalents: boolean;
   /** A call that fails does not fail the request. */
@@ -81,6 +84,7 @@ function webhookOf(
     rules,
     namespaceSelector: labelSelectorOf(webhook.namespaceSelector ?? {}),
     objectSelector: labelSelectorOf(webhook.objectSelector ?? {}),
+    conditions: compileMatchConditions(webhook.matchConditions, "matchConditions", false).programs,
     matchesEquivalents: webhook.matchPolicy !== "Exact",
     ignoresFailures: webhook.failurePolicy === "Ignore",
     timeoutMs: timeoutSeconds * 1000,

@@ -1,5 +1,5 @@
 import type { FieldError } from "../../../api/field-error.ts";
-import type { ValidatingAdmissionPolicySpec, Validation } from "../../../api/gen/types.ts";
+import type { MatchCondition, ValidatingAdmissionPolicySpec, Validation } from "../../../api/gen/types.ts";
 import { invalid } from "../../../api/validation/problems.ts";
 import { compileExpression, type Program } from "../program.ts";
 import type { CelType } from "../types.ts";
@@ -45,8 +45,7 @@ export function compilePolicy(spec: ValidatingAdmissionPolicySpec): CompiledPoli
   const variables: CelType | undefined = spec.variables?.length
     ? { kind: "object", name: "kubernetes.variables", fields }
     : undefined;
-  const scope = (authorizer: boolean, hasVariables = true) =>
-    policyVariables({ params, authorizer, ...(variables && hasVariables && { variables }) });
+  const scope = (authorizer: boolean) => policyVariables({ params, authorizer, ...(variables && { variables }) });
   const compile = (text: string, result: ResultKind, where: Where): Program | undefined => {
     const found = compileTo(text, result, where);
     if ("problem" in found) problems.push(invalid(where.path, text, found.problem));
@@ -58,11 +57,8 @@ export function compilePolicy(spec: ValidatingAdmissionPolicySpec): CompiledPoli
     if (program) fields.set(name, program.type);
     return program ? [{ name, program }] : [];
   });
-  const matchConditions = (spec.matchConditions ?? []).flatMap(({ name, expression }, index) => {
-    const path = `spec.matchConditions[${index}].expression`;
-    const program = compile(expression.trim(), "bool", { path, scope: scope(true, false) });
-    return program ? [{ name, program }] : [];
-  });
+  const conditions = compileMatchConditions(spec.matchConditions, "spec.matchConditions", params);
+  problems.push(...conditions.problems);
   const validations = (spec.validations ?? []).flatMap((validation, index) => {
     const path = `spec.validations[${index}]`;
     const program = compile(validation.expression, "bool", { path: `${path}.expression`, scope: scope(true) });
@@ -76,7 +72,25 @@ export function compilePolicy(spec: ValidatingAdmissionPolicySpec): CompiledPoli
     const program = compile(valueExpression.trim(), "null", { path, scope: scope(true) });
     return program ? [{ name: key, program }] : [];
   });
-  return { variables: named, matchConditions, validations, auditAnnotations, problems };
+  return { variables: named, matchConditions: conditions.programs, validations, auditAnnotations, problems };
+}
+
+/** Compiles the conditions of a policy or webhook at this path; `params` tells whether they may read parameters. */
+export function compileMatchConditions(
+  conditions: readonly MatchCondition[] | undefined = [],
+  path: string,
+  params: boolean,
+): { readonly programs: readonly NamedProgram[]; readonly problems: readonly FieldError[] } {
+  const scope = policyVariables({ params, authorizer: true });
+  const problems: FieldError[] = [];
+  const programs = conditions.flatMap(({ name, expression }, index) => {
+    const where = { path: `${path}[${index}].expression`, scope };
+    const program = compileTo(expression.trim(), "bool", where);
+    if (!("problem" in program)) return [{ name, program }];
+    problems.push(invalid(where.path, expression.trim(), program.problem));
+    return [];
+  });
+  return { programs, problems };
 }
 
 interface Where {

@@ -22,6 +22,7 @@ import {
   tooMany,
 } from "../../../api/validation/problems.ts";
 import { compilePolicy } from "../../cel/policies/compile-policy.ts";
+import { validateMatchConditions } from "./match-conditions.ts";
 
 const FAILURE_POLICIES = ["Fail", "Ignore"];
 const MATCH_POLICIES = ["Equivalent", "Exact"];
@@ -29,7 +30,6 @@ const REASONS = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"
 const ACTIONS = ["Audit", "Deny", "Warn"];
 const OPERATIONS = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const SCOPES = ["*", "Cluster", "Namespaced"];
-const MAX_CONDITIONS = 64;
 const MAX_AUDIT_ANNOTATIONS = 20;
 const MAX_VALUE_EXPRESSION = 5 * 1024;
 /** All expressions of a policy are compiled in one turn, so that their number and length have a bound. */
@@ -38,7 +38,7 @@ const MAX_CHARACTERS = 256 * 1024;
 
 /** What is wrong with a policy, its expressions included. */
 export function validatePolicy({ metadata, spec = {} }: ValidatingAdmissionPolicy): FieldError[] {
-  const { failurePolicy, paramKind, matchConstraints, matchConditions = [], variables } = spec;
+  const { failurePolicy, paramKind, matchConstraints, matchConditions, variables } = spec;
   const errors = oneOf("spec.failurePolicy", failurePolicy, FAILURE_POLICIES);
   if (paramKind) errors.push(...checkParamKind(paramKind));
   if (!matchConstraints) errors.push(required("spec.matchConstraints"));
@@ -48,20 +48,8 @@ export function validatePolicy({ metadata, spec = {} }: ValidatingAdmissionPolic
       errors.push(required("spec.matchConstraints.resourceRules"));
     }
   }
-  if (matchConditions.length > MAX_CONDITIONS) {
-    errors.push(tooMany("spec.matchConditions", matchConditions.length, MAX_CONDITIONS));
-  }
-  const names = matchConditions.map(({ name }) => name);
   errors.push(
-    ...each("spec.matchConditions", matchConditions, ({ name, expression }, path) => {
-      const at = `${path}.name`;
-      const isRepeated = name !== "" && names.indexOf(name) !== names.lastIndexOf(name);
-      return [
-        ...(expression.trim() === "" ? [required(`${path}.expression`)] : []),
-        ...(name === "" ? [required(at)] : invalidEach(at, name, checkQualifiedName(name))),
-        ...(isRepeated && path !== `spec.matchConditions[${names.indexOf(name)}]` ? [duplicate(at, name)] : []),
-      ];
-    }),
+    ...validateMatchConditions("spec.matchConditions", matchConditions),
     ...each("spec.variables", variables, checkVariable),
     ...checkValidations(spec),
     ...checkAnnotations(metadata?.name ?? "", spec),

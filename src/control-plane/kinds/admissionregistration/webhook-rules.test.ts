@@ -75,9 +75,26 @@ it.each<[string, Partial<AnyWebhook>, string[]]>([
     ['admissionReviewVersions: Invalid value: ["v1beta1"]: must include v1: this API server speaks no other'],
   ],
   [
-    "has no conditions",
-    { matchConditions: [{ name: "a", expression: "true" }] },
-    ["matchConditions: Forbidden: this API server has no Common Expression Language: leave the conditions out"],
+    "has conditions with names",
+    { matchConditions: [{ name: "", expression: "true" }] },
+    ["matchConditions[0].name: Required value"],
+  ],
+  [
+    "has conditions that compile",
+    { matchConditions: [{ name: "a", expression: "params.x" }] },
+    [
+      "matchConditions[0].expression: Invalid value: \"params.x\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n  | params.x\n  | ^",
+    ],
+  ],
+  [
+    "has conditions that are true or false",
+    {
+      matchConditions: [
+        { name: "a", expression: "object.kind" },
+        { name: "b", expression: "'x'" },
+      ],
+    },
+    ["matchConditions[1].expression: Invalid value: \"'x'\": must evaluate to bool"],
   ],
   [
     "fails or is ignored",

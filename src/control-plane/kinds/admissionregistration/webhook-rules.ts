@@ -1,11 +1,10 @@
 import type { FieldError } from "../../../api/field-error.ts";
-import type { MutatingWebhook, RuleWithOperations, ValidatingWebhook } from "../../../api/gen/types.ts";
+import type { MatchCondition, MutatingWebhook, RuleWithOperations, ValidatingWebhook } from "../../../api/gen/types.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { checkDns1035Label, checkDnsSubdomain } from "../../../api/validation/names.ts";
 import {
   duplicate,
   each,
-  forbidden,
   invalid,
   invalidEach,
   optionalOneOf,
@@ -13,6 +12,8 @@ import {
   unsupported,
 } from "../../../api/validation/problems.ts";
 import { validateWebhookClient } from "../../../api/validation/webhook-client.ts";
+import { compileMatchConditions } from "../../cel/policies/compile-policy.ts";
+import { validateMatchConditions } from "./match-conditions.ts";
 
 /** A webhook of either kind; only mutating ones have a policy of reinvocation. */
 export type AnyWebhook = ValidatingWebhook & Pick<MutatingWebhook, "reinvocationPolicy">;
@@ -20,6 +21,8 @@ export type AnyWebhook = ValidatingWebhook & Pick<MutatingWebhook, "reinvocation
 const OPERATIONS = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const SCOPES = ["*", "Cluster", "Namespaced"];
 const SIDE_EFFECTS = ["None", "NoneOnDryRun"];
+/** All conditions of a webhook are compiled in one turn. */
+const MAX_CHARACTERS = 64 * 1024;
 /** The versions of AdmissionReview that kube-apiserver accepts in a configuration. */
 const REVIEW_VERSIONS = ["v1", "v1beta1"];
 /** The version of AdmissionReview that is spoken here. */
@@ -36,7 +39,7 @@ export function validateWebhooks(webhooks: readonly AnyWebhook[] | undefined): F
 }
 
 function validateWebhook(webhook: AnyWebhook, path: string): FieldError[] {
-  const { name, rules, sideEffects, timeoutSeconds = 1, matchConditions = [] } = webhook;
+  const { name, rules, sideEffects, timeoutSeconds = 1 } = webhook;
   return [
     ...validateQualifiedName(`${path}.name`, name),
     ...each(`${path}.rules`, rules, validateRule),
@@ -50,13 +53,19 @@ function validateWebhook(webhook: AnyWebhook, path: string): FieldError[] {
     ...validateLabelSelector(`${path}.namespaceSelector`, webhook.namespaceSelector),
     ...validateLabelSelector(`${path}.objectSelector`, webhook.objectSelector),
     ...validateWebhookClient(`${path}.clientConfig`, webhook.clientConfig),
-    ...(matchConditions.length === 0 ? [] : [unevaluated(`${path}.matchConditions`)]),
+    ...validateConditions(`${path}.matchConditions`, webhook.matchConditions),
     ...validateReviewVersions(`${path}.admissionReviewVersions`, webhook.admissionReviewVersions),
   ];
 }
 
-function unevaluated(path: string): FieldError {
-  return forbidden(path, "this API server has no Common Expression Language: leave the conditions out");
+function validateConditions(path: string, conditions: readonly MatchCondition[] | undefined = []): FieldError[] {
+  const errors = validateMatchConditions(path, conditions);
+  if (errors.length > 0) return errors;
+  const size = conditions.reduce((sum, { expression }) => sum + expression.length, 0);
+  if (size > MAX_CHARACTERS) {
+    return [invalid(path, "", `the expressions have more than ${MAX_CHARACTERS} characters together`)];
+  }
+  return [...compileMatchConditions(conditions, path, false).problems];
 }
 
 function validateQualifiedName(path: string, name: string): FieldError[] {
