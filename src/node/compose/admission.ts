@@ -11,10 +11,9 @@ import type { AdmitHandler } from "../pods/admission/pod-rejection.ts";
 import { createPressureHandler } from "../pods/admission/pressure.ts";
 import { createRejectionCounter } from "../pods/admission/rejection-metrics.ts";
 import { createPreemption } from "../pods/preemption/preemption.ts";
-import { createOwnedResizeRule } from "../pods/resize/owned-resources-resize.ts";
+import { createInfeasibleResizes } from "../pods/resize/infeasible-resizes.ts";
 import { createPodResizes } from "../pods/resize/pod-resizes.ts";
 import { createResizeRetry } from "../pods/resize/retry-resizes.ts";
-import { findSwapResize } from "../pods/resize/swap-resize.ts";
 import { listLivePods } from "../pods/workers/live-pods.ts";
 import type { PodWorkers } from "../pods/workers/pod-workers.ts";
 import { joinProviders } from "../resources/allocation/join-providers.ts";
@@ -86,12 +85,11 @@ export async function composeAdmission(
     onRejected: createRejectionCounter(metrics),
   });
   const { allocated: records, conditions } = runtime.resources;
-  const findOwnedResize = createOwnedResizeRule(neighbours);
   const resizes = createPodResizes({
     records,
     conditions,
     admit,
-    findInfeasible: (pod, granted) => findSwapResize(pod, granted, foundation.facts) ?? findOwnedResize(pod, granted),
+    findInfeasible: createInfeasibleResizes(neighbours, foundation.facts),
     node,
     sync: (pod) => workers.update({ type: "update", subject: { kind: "pod", pod } }),
   });

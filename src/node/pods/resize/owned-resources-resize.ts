@@ -4,13 +4,13 @@ import { computeQosClass } from "../../../api/qos.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
 
 /** Returns why the pod can never have what it asks for; undefined: nothing is against it. */
-type OwnedResizeRule = (
+export type OwnedResizeRule = (
   pod: Pod,
   granted: Pod,
 ) => { readonly reason: "Infeasible"; readonly message: string } | undefined;
 
 /** What containers have for themselves on this node: undefined where they share it. */
-interface Owned {
+export interface OwnedResources {
   readonly cpus: unknown;
   readonly memory: unknown;
 }
@@ -19,7 +19,7 @@ interface Owned {
  * Where containers have CPUs or memory for themselves, a Guaranteed pod keeps as much as it has (upstream:
  * allocation/handlers.go).
  */
-export function createOwnedResizeRule({ cpus, memory }: Owned): OwnedResizeRule {
+export function createOwnedResizeRule({ cpus, memory }: OwnedResources): OwnedResizeRule {
   return (pod, granted) => {
     if (computeQosClass(pod) !== "Guaranteed") return undefined;
     if (cpus !== undefined && asksForOther("cpu", pod, granted)) return refuse('CPU Manager policy "static"');
