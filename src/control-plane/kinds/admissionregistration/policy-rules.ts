@@ -19,7 +19,6 @@ import {
   oneOf,
   optionalOneOf,
   required,
-  tooMany,
 } from "../../../api/validation/problems.ts";
 import { compilePolicy } from "../../cel/policies/compile-policy.ts";
 import { validateMatchConditions } from "./match-conditions.ts";

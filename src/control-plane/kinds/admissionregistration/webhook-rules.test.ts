@@ -83,14 +83,14 @@ it.each<[string, Partial<AnyWebhook>, string[]]>([
     "has conditions that compile",
     { matchConditions: [{ name: "a", expression: "params.x" }] },
     [
-      "matchConditions[0].expression: Invalid value: \"params.x\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n  | params.x\n  | ^",
+      "matchConditions[0].expression: Invalid value: \"params.x\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params.x\n | ^",
     ],
   ],
   [
     "has conditions that are true or false",
     {
       matchConditions: [
-        { name: "a", expression: "object.kind" },
+        { name: "a", expression: "request.name == ''" },
         { name: "b", expression: "'x'" },
       ],
     },
