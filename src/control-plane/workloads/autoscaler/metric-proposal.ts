@@ -29,8 +29,8 @@ const NO_CUSTOM_METRICS =
   "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered";
 
 /**
- * How many replicas a metric asks for. Metrics of pods, of objects and from outside come of servers of others, for which
- * this API server has no room: it is as in a cluster without them.
+ * How many replicas a metric asks for. Metrics of pods, of objects and from outside come of servers of others, which are
+ * not asked: it is as in a cluster without them.
  */
 export function proposeReplicas(spec: MetricSpec, input: ProposalInput): MetricProposal {
   const { type, resource, containerResource, pods, object, external } = spec;
