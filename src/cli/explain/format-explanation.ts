@@ -2,6 +2,7 @@ import { parseTime } from "../../base/clock.ts";
 import { formatHumanDuration } from "../../base/human-duration.ts";
 import type { NodeExplanation } from "../../explain/explain-node.ts";
 import type { ExplainedStep, PodExplanation, Reason } from "../../explain/explanation.ts";
+import { foldRepeats } from "../../explain/fold-repeats.ts";
 import { toPlainText } from "../plain-text.ts";
 
 /** Formats an explanation for people: what it waits for or what ended it first, then what happened, in order. */
@@ -70,22 +71,31 @@ function formatAgo(at: string | undefined, now: number): string {
   return time === undefined ? "" : ` ${formatHumanDuration(now - time)} ago`;
 }
 
-/** A line a step: when, how long after the one before, what. */
+/** A line a step: when, how long after the one before, what. What came again and again is told once, with how often. */
 function formatSteps(steps: readonly ExplainedStep[], uid: string): string[] {
   let before: ExplainedStep | undefined;
-  return steps.flatMap((step) => {
+  return foldRepeats(steps).flatMap((told) => {
+    if (told.kind === "again") {
+      before = told.last;
+      const which = told.length === 1 ? "the step above" : `the ${told.length} steps above`;
+      return [`${" ".repeat(36)}… ${which} ${told.times} times more, until ${toPlainText(told.last.at)}`];
+    }
+    const { step } = told;
     const isOther = before !== undefined && before.uid !== step.uid;
     const since = before === undefined || isOther ? "" : formatGap(Date.parse(step.firstAt) - Date.parse(before.at));
     const isFirst = before === undefined || isOther;
     before = step;
-    const mark = step.type === "Warning" ? "!" : " ";
-    const of = step.container === undefined ? "" : `[${step.container}] `;
-    const times = step.count === 1 ? "" : ` (${step.count} times until ${step.at})`;
-    const words = toPlainText(`${of}${step.reason}: ${step.message}${times}`);
-    const line = `${toPlainText(step.firstAt)} ${since.padStart(8)} ${mark} ${words}`;
     const earlier = step.uid !== uid ? " (an earlier pod of this name)" : "";
-    return isFirst ? [`Pod ${toPlainText(step.uid)}${earlier}`, line] : [line];
+    return [...(isFirst ? [`Pod ${toPlainText(step.uid)}${earlier}`] : []), formatStep(step, since)];
   });
+}
+
+function formatStep(step: ExplainedStep, since: string): string {
+  const mark = step.type === "Warning" ? "!" : " ";
+  const of = step.container === undefined ? "" : `[${step.container}] `;
+  const times = step.count === 1 ? "" : ` (${step.count} times until ${step.at})`;
+  const words = toPlainText(`${of}${step.reason}: ${step.message}${times}`);
+  return `${toPlainText(step.firstAt)} ${since.padStart(8)} ${mark} ${words}`;
 }
 
 /** Formats the time between two steps with the digits that matter: `+12ms`, `+1.5s`, `+3m`. */
