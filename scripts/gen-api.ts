@@ -38,6 +38,7 @@ const SERVED_GROUPS = [
   "core.v1",
   "discovery.v1",
   "events.v1",
+  "flowcontrol.v1",
   "networking.v1",
   "node.v1",
   "policy.v1",
@@ -75,7 +76,8 @@ const keyOf = (ref: string) => ref.slice("#/definitions/".length);
 
 /**
  * The last part of a definition's key, with its group before it where core or another group has that name already, and
- * with its version after it where a newer version of its group has it.
+ * with its version after it where a newer version of its group has it. Flow control yields to all others: it has a
+ * `Subject` beside that of RBAC.
  */
 function nameOf(key: string): string {
   const own = lastPart(key);
@@ -86,7 +88,8 @@ function nameDefinitions(keys: string[]): Map<string, string> {
   const taken = new Map<string, string>();
   const isCore = (key: string) => key.startsWith("io.k8s.api.core.v1.");
   const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-  const newestFirst = keys.toSorted((a, b) => Number(isCore(b)) - Number(isCore(a)) || majorOf(b) - majorOf(a));
+  const rankOf = (key: string) => (isCore(key) ? 0 : key.startsWith("io.k8s.api.flowcontrol.") ? 2 : 1);
+  const newestFirst = keys.toSorted((a, b) => rankOf(a) - rankOf(b) || majorOf(b) - majorOf(a));
   for (const key of newestFirst) {
     const own = lastPart(key);
     const [group = "", version = ""] = key.split(".").slice(-3);

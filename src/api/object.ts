@@ -28,6 +28,7 @@ export interface TypedKinds {
   Endpoints: types.Endpoints;
   EndpointSlice: types.EndpointSlice;
   Event: types.Event;
+  FlowSchema: types.FlowSchema;
   HorizontalPodAutoscaler: types.HorizontalPodAutoscaler;
   Ingress: types.Ingress;
   IngressClass: types.IngressClass;
@@ -47,6 +48,7 @@ export interface TypedKinds {
   PodDisruptionBudget: types.PodDisruptionBudget;
   PodTemplate: types.PodTemplate;
   PriorityClass: types.PriorityClass;
+  PriorityLevelConfiguration: types.PriorityLevelConfiguration;
   ReplicaSet: types.ReplicaSet;
   ReplicationController: types.ReplicationController;
   ResourceQuota: types.ResourceQuota;

@@ -1271,6 +1271,11 @@ export interface ExecAction {
   command?: string[];
 }
 
+export interface ExemptPriorityLevelConfiguration {
+  lendablePercent?: number;
+  nominalConcurrencyShares?: number;
+}
+
 export interface ExpressionWarning {
   fieldRef: string;
   warning: string;
@@ -1340,6 +1345,44 @@ export interface FlockerVolumeSource {
   datasetUUID?: string;
 }
 
+export interface FlowDistinguisherMethod {
+  type: string;
+}
+
+export interface FlowSchema {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: FlowSchemaSpec;
+  status?: FlowSchemaStatus;
+}
+
+export interface FlowSchemaCondition {
+  lastTransitionTime?: Time;
+  message?: string;
+  reason?: string;
+  status?: string;
+  type?: string;
+}
+
+export interface FlowSchemaList {
+  apiVersion?: string;
+  items: FlowSchema[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface FlowSchemaSpec {
+  distinguisherMethod?: FlowDistinguisherMethod;
+  matchingPrecedence?: number;
+  priorityLevelConfiguration: PriorityLevelConfigurationReference;
+  rules?: PolicyRulesWithSubjects[];
+}
+
+export interface FlowSchemaStatus {
+  conditions?: FlowSchemaCondition[];
+}
+
 export interface ForNode {
   name: string;
 }
@@ -1377,6 +1420,10 @@ export interface GlusterfsVolumeSource {
 export interface GroupResource {
   group: string;
   resource: string;
+}
+
+export interface GroupSubject {
+  name: string;
 }
 
 export interface GroupVersionForDiscovery {
@@ -1845,6 +1892,13 @@ export interface LifecycleHandler {
   tcpSocket?: TCPSocketAction;
 }
 
+export interface LimitedPriorityLevelConfiguration {
+  borrowingLimitPercent?: number;
+  lendablePercent?: number;
+  limitResponse?: LimitResponse;
+  nominalConcurrencyShares?: number;
+}
+
 export interface LimitRange {
   apiVersion?: string;
   kind?: string;
@@ -1870,6 +1924,11 @@ export interface LimitRangeList {
 
 export interface LimitRangeSpec {
   limits: LimitRangeItem[];
+}
+
+export interface LimitResponse {
+  queuing?: QueuingConfiguration;
+  type: string;
 }
 
 export interface LinuxContainerUser {
@@ -2292,6 +2351,11 @@ export interface NodeSystemInfo {
 export interface NonResourceAttributes {
   path?: string;
   verb?: string;
+}
+
+export interface NonResourcePolicyRule {
+  nonResourceURLs: string[];
+  verbs: string[];
 }
 
 export interface NonResourceRule {
@@ -2777,6 +2841,12 @@ export interface PolicyRule {
   verbs: string[];
 }
 
+export interface PolicyRulesWithSubjects {
+  nonResourceRules?: NonResourcePolicyRule[];
+  resourceRules?: ResourcePolicyRule[];
+  subjects: FlowcontrolSubject[];
+}
+
 export interface PortStatus {
   error?: string;
   port: number;
@@ -2816,6 +2886,43 @@ export interface PriorityClassList {
   metadata?: ListMeta;
 }
 
+export interface PriorityLevelConfiguration {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec?: PriorityLevelConfigurationSpec;
+  status?: PriorityLevelConfigurationStatus;
+}
+
+export interface PriorityLevelConfigurationCondition {
+  lastTransitionTime?: Time;
+  message?: string;
+  reason?: string;
+  status?: string;
+  type?: string;
+}
+
+export interface PriorityLevelConfigurationList {
+  apiVersion?: string;
+  items: PriorityLevelConfiguration[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface PriorityLevelConfigurationReference {
+  name: string;
+}
+
+export interface PriorityLevelConfigurationSpec {
+  exempt?: ExemptPriorityLevelConfiguration;
+  limited?: LimitedPriorityLevelConfiguration;
+  type: string;
+}
+
+export interface PriorityLevelConfigurationStatus {
+  conditions?: PriorityLevelConfigurationCondition[];
+}
+
 export interface Probe {
   exec?: ExecAction;
   failureThreshold?: number;
@@ -2835,6 +2942,12 @@ export interface ProjectedVolumeSource {
 }
 
 export type Quantity = string;
+
+export interface QueuingConfiguration {
+  handSize?: number;
+  queueLengthLimit?: number;
+  queues?: number;
+}
 
 export interface QuobyteVolumeSource {
   group?: string;
@@ -3036,6 +3149,14 @@ export interface ResourceMetricSource {
 export interface ResourceMetricStatus {
   current: MetricValueStatus;
   name: string;
+}
+
+export interface ResourcePolicyRule {
+  apiGroups: string[];
+  clusterScope?: boolean;
+  namespaces?: string[];
+  resources: string[];
+  verbs: string[];
 }
 
 export interface ResourcePool {
@@ -3387,6 +3508,11 @@ export interface ServiceAccountList {
   metadata?: ListMeta;
 }
 
+export interface ServiceAccountSubject {
+  name: string;
+  namespace: string;
+}
+
 export interface ServiceAccountTokenProjection {
   audience?: string;
   expirationSeconds?: number;
@@ -3623,6 +3749,13 @@ export interface StorageOSVolumeSource {
   volumeNamespace?: string;
 }
 
+export interface FlowcontrolSubject {
+  group?: GroupSubject;
+  kind: string;
+  serviceAccount?: ServiceAccountSubject;
+  user?: UserSubject;
+}
+
 export interface Subject {
   apiGroup?: string;
   kind: string;
@@ -3788,6 +3921,10 @@ export interface UserInfo {
   groups?: string[];
   uid?: string;
   username?: string;
+}
+
+export interface UserSubject {
+  name: string;
 }
 
 export interface ValidatingAdmissionPolicy {

@@ -35,6 +35,7 @@ const PACKAGES: ReadonlyMap<string, string> = new Map([
   ["coordination.k8s.io", "coordination"],
   ["discovery.k8s.io", "discovery"],
   ["events.k8s.io", "events"],
+  ["flowcontrol.apiserver.k8s.io", "flowcontrol"],
   ["meta.k8s.io", "meta"],
   ["networking.k8s.io", "networking"],
   ["node.k8s.io", "node"],

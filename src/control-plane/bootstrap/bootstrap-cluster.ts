@@ -17,6 +17,12 @@ import {
   isOwnDnsSlice,
 } from "./cluster-dns-objects.ts";
 import { apiEndpoints, apiService, type ClusterFacts, clientAuthority, FIRST_NAMESPACES } from "./first-objects.ts";
+import {
+  MANDATORY_FLOW_OBJECTS,
+  reconcileMandatoryFlow,
+  reconcileSuggestedFlow,
+  SUGGESTED_FLOW_OBJECTS,
+} from "./flow-objects.ts";
 
 /** Creates the objects that every cluster begins with. Objects that are there stay, and keep what users changed in them. */
 export async function bootstrapCluster(
@@ -32,6 +38,8 @@ export async function bootstrapCluster(
     ...apiEndpoints(endpoint).map((object) => ensure({ reader, writer }, object, reconcileFields)),
     ensure({ reader, writer }, clientAuthority(facts), reconcileData),
     ...DEFAULT_POLICY.map((object) => ensure({ reader, writer }, object, reconcilePolicy)),
+    ...MANDATORY_FLOW_OBJECTS.map((object) => ensure({ reader, writer }, object, reconcileMandatoryFlow)),
+    ...SUGGESTED_FLOW_OBJECTS.map((object) => ensure({ reader, writer }, object, reconcileSuggestedFlow)),
     ensureClusterDns({ reader, writer }, clusterDns),
   ]);
 }

@@ -7,6 +7,7 @@ import { BATCH_KINDS } from "./batch/batch-kinds.ts";
 import { CERTIFICATES_KINDS } from "./certificates/certificates-kinds.ts";
 import { COORDINATION_KINDS } from "./coordination/coordination-kinds.ts";
 import { DISCOVERY_KINDS } from "./discovery/discovery-kinds.ts";
+import { FLOW_CONTROL_KINDS } from "./flowcontrol/flowcontrol-kinds.ts";
 import { NETWORKING_KINDS } from "./networking/networking-kinds.ts";
 import { NODE_KINDS } from "./node/node-kinds.ts";
 import { POLICY_KINDS } from "./policy/policy-kinds.ts";
@@ -26,6 +27,7 @@ export const GROUP_KINDS: readonly ResourceKind[] = [
   ...CERTIFICATES_KINDS,
   ...COORDINATION_KINDS,
   ...DISCOVERY_KINDS,
+  ...FLOW_CONTROL_KINDS,
   ...NETWORKING_KINDS,
   ...NODE_KINDS,
   ...POLICY_KINDS,

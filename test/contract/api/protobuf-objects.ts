@@ -188,6 +188,22 @@ const GROUPS: readonly ProtobufCase[] = [
   ofCluster("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", {
     rules: [{ verbs: ["get"], nonResourceURLs: ["/healthz"] }],
   }),
+  ofCluster("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", "flowschemas", {
+    spec: {
+      priorityLevelConfiguration: { name: "system" },
+      matchingPrecedence: 7000,
+      distinguisherMethod: { type: "ByUser" },
+      rules: [
+        {
+          subjects: [{ kind: "ServiceAccount", serviceAccount: { name: "a", namespace: "b" } }],
+          resourceRules: [{ verbs: ["get"], apiGroups: [""], resources: ["pods"], namespaces: ["c"] }],
+        },
+      ],
+    },
+  }),
+  ofCluster("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration", "prioritylevelconfigurations", {
+    spec: { type: "Limited", limited: { nominalConcurrencyShares: 0, limitResponse: { type: "Queue", queuing: {} } } },
+  }),
   ofCluster("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", { value: -10, preemptionPolicy: "Never" }),
   ofCluster("node.k8s.io/v1", "RuntimeClass", "runtimeclasses", {
     handler: "runc",

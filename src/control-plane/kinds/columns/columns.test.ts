@@ -342,6 +342,16 @@ const SHOWN: ReadonlyArray<[string, Record<string, unknown>, Record<string, unkn
   ],
   ["clustertrustbundles.certificates.k8s.io", { spec: { trustBundle: "" } }, { SignerName: "<none>" }],
   [
+    "flowschemas.flowcontrol.apiserver.k8s.io",
+    { spec: { priorityLevelConfiguration: { name: "l" }, matchingPrecedence: 9 } },
+    { PriorityLevel: "l", MatchingPrecedence: 9, DistinguisherMethod: "<none>", MissingPL: "?" },
+  ],
+  [
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
+    { spec: { type: "Limited", limited: { nominalConcurrencyShares: 3, limitResponse: { queuing: { queues: 4 } } } } },
+    { Type: "Limited", NominalConcurrencyShares: 3, Queues: 4, HandSize: "<none>" },
+  ],
+  [
     "priorityclasses.scheduling.k8s.io",
     { value: 7, preemptionPolicy: "Never" },
     { Value: 7, "Global-Default": false, PreemptionPolicy: "Never" },

@@ -5,6 +5,7 @@ import { HORIZONTAL_POD_AUTOSCALER_COLUMNS } from "./autoscaling-columns.ts";
 import * as cluster from "./cluster-columns.ts";
 import { CREATED_AT, fullColumn, NAME } from "./column.ts";
 import { EVENT_COLUMNS } from "./event-columns.ts";
+import { FLOW_SCHEMA_COLUMNS, PRIORITY_LEVEL_COLUMNS } from "./flow-control-columns.ts";
 import { METRICS_COLUMNS } from "./metrics-columns.ts";
 import * as networking from "./networking-columns.ts";
 import { NODE_COLUMNS } from "./node-columns.ts";
@@ -65,6 +66,9 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   "endpointslices.discovery.k8s.io": networking.ENDPOINT_SLICE_COLUMNS,
 
   "events.events.k8s.io": EVENT_COLUMNS,
+
+  "flowschemas.flowcontrol.apiserver.k8s.io": FLOW_SCHEMA_COLUMNS,
+  "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": PRIORITY_LEVEL_COLUMNS,
 
   "ingressclasses.networking.k8s.io": networking.INGRESS_CLASS_COLUMNS,
   "ingresses.networking.k8s.io": networking.INGRESS_COLUMNS,
