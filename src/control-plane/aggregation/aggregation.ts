@@ -1,14 +1,18 @@
 import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
 import type { GroupVersion } from "../discovery/api-table.ts";
+import type { ReadForeign } from "../ports/foreign-reads.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { createAvailabilityChecks } from "./availability.ts";
 import { type Backends, followBackends } from "./backends.ts";
 import { type BackendCalls, createForwarding, type ForwardRequest } from "./forward-request.ts";
 import { createLocalRegistrations } from "./local-registrations.ts";
+import { createBackendReads } from "./read-backend.ts";
 
 /** The API servers of others beside this one. */
 export interface Aggregation {
   readonly forward: ForwardRequest;
+  /** For the control plane's own parts. */
+  readonly read: ReadForeign;
   /** What they serve, for discovery. */
   readonly backends: Backends;
   readonly controllers: readonly Controller[];
@@ -17,6 +21,7 @@ export interface Aggregation {
 /** An API server that stands alone. */
 export const NO_AGGREGATION: Aggregation = {
   forward: () => undefined,
+  read: () => Promise.resolve({ kind: "unserved" }),
   backends: { find: () => undefined, versions: () => [], version: 0, tell: () => undefined },
   controllers: [],
 };
@@ -37,6 +42,7 @@ export function createAggregation(deps: AggregationDeps): Aggregation {
   return {
     backends,
     forward: createForwarding(deps, backends),
+    read: createBackendReads(deps, backends),
     controllers: [createAvailabilityChecks(deps, backends), createLocalRegistrations({ ...deps, isOwn })],
   };
 }

@@ -84,7 +84,10 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const aggregation = composeAggregation({ ...deps, kinds, reader, writer, feed });
   const rest = composeRest({ ...shared, authenticator, definitions, readiness, aggregation }, options);
   const queueMetrics = createQueueMetrics(deps.metrics, clock);
-  const controllers = composeControllers({ ...shared, writer, feed, queueMetrics }, options);
+  const controllers = composeControllers(
+    { ...shared, writer, feed, queueMetrics, readForeign: aggregation.read },
+    options,
+  );
 
   return {
     handle: rest,

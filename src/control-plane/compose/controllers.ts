@@ -25,6 +25,7 @@ import { createPodGarbageCollector } from "../node-lifecycle/pod-garbage-collect
 import { createPodRangeAllocator } from "../node-lifecycle/pod-ranges.ts";
 import { createTaintEviction } from "../node-lifecycle/taint-eviction.ts";
 import type { ComputedObjects } from "../ports/computed-objects.ts";
+import type { ReadForeign } from "../ports/foreign-reads.ts";
 import { createApplier } from "../registry/in-process.ts";
 import { listNamespacedResources, resolveKind } from "../registry/kind-table.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
@@ -57,6 +58,7 @@ interface ControllerParts
   registry: RegistryDeps;
   authorizer: Authorizer;
   resourceMetrics: ReadonlyMap<string, ComputedObjects>;
+  readForeign: ReadForeign;
 }
 
 /** The controllers that run beside the API server. */
@@ -135,12 +137,16 @@ function composeWorkloadControllers(parts: ControllerParts): readonly Controller
   ];
 }
 
-/** The controller of autoscalers, which scales by what the pods on the nodes use. */
+/** The controller of autoscalers, which scales by what the pods on the nodes use, and by what servers of others measure. */
 function composeAutoscalers(parts: ControllerParts, { autoscaler }: ControllerOptions): readonly Controller[] {
   const podMetrics = parts.resourceMetrics.get("pods.metrics.k8s.io");
   if (podMetrics === undefined) return [];
   const targets = createScaleTargets(parts.registry);
-  return [createPodAutoscalers({ ...parts, targets, podMetrics }, { ...AUTOSCALER_DEFAULTS, ...autoscaler })];
+  const { kinds } = parts.registry;
+  const pluralOf = (group: string, kind: string) =>
+    kinds.all().find((row) => row.group === group && row.kind === kind)?.plural;
+  const deps = { ...parts, targets, podMetrics, pluralOf };
+  return [createPodAutoscalers(deps, { ...AUTOSCALER_DEFAULTS, ...autoscaler })];
 }
 
 /** The controllers of nodes and of the pods and volumes on them. */

@@ -5,6 +5,7 @@ import { type KubeObject, typed } from "../../../api/object.ts";
 import { MINUTE, SECOND } from "../../../base/clock.ts";
 import { createMetrics } from "../../../base/metrics.ts";
 import { createControllerBench } from "../../control-loop/__fixtures__/run-controllers.ts";
+import type { ForeignAnswer, ForeignQuestion, ReadForeign } from "../../ports/foreign-reads.ts";
 import { measuredPod, podMetrics } from "./__fixtures__/measured-pods.ts";
 import { createPodAutoscalers } from "./autoscaler-controller.ts";
 import { AUTOSCALER_DEFAULTS } from "./autoscaler-settings.ts";
@@ -40,6 +41,7 @@ function setUp(replicas: number, milliCores: number, selector = "app=web") {
     milliCores,
     refuses: false,
     scaled,
+    answer: (_question: ForeignQuestion): ForeignAnswer => ({ kind: "unserved" }),
   };
   const labels = { app: "web" };
   const resize = async (count: number) => {
@@ -68,7 +70,9 @@ function setUp(replicas: number, milliCores: number, selector = "app=web") {
     },
   };
   const metrics = createMetrics();
-  const deps = { ...bench.deps, targets, podMetrics: reads, metrics };
+  const readForeign: ReadForeign = async (question) => await Promise.resolve(world.answer(question));
+  const pluralOf = (_group: string, kind: string) => (kind === "Service" ? "services" : undefined);
+  const deps = { ...bench.deps, targets, podMetrics: reads, metrics, readForeign, pluralOf };
   const stop = bench.start(createPodAutoscalers(deps, AUTOSCALER_DEFAULTS));
   const status = (name = "h") => {
     const object = bench.reader.get({ resource: AUTOSCALERS, namespace: "a", name });
@@ -213,6 +217,99 @@ test.each<[MetricSpec, string, string]>([
   await add(autoscaler({ metrics: [metric] }));
   expect(conditions()).toContainEqual(["ScalingActive", "False", reason]);
   expect(events()).toContain(`${reason}: ${message}`);
+});
+
+const PODS: MetricSpec = {
+  type: "Pods",
+  pods: { metric: { name: "qps" }, target: { type: "AverageValue", averageValue: "10" } },
+};
+const HITS = { metric: { name: "hits" }, describedObject: { kind: "Service", name: "s" } };
+const QUEUE = { name: "queue", selector: { matchLabels: { of: "a" } } };
+const listOf = (...values: string[]): ForeignAnswer => {
+  const items = values.map((value, index) => ({ describedObject: { kind: "Pod", name: `pod-${index}` }, value }));
+  return { kind: "answered", status: 200, text: JSON.stringify({ kind: "MetricValueList", items }) };
+};
+
+test.each<[MetricSpec, ForeignAnswer, string, number, object]>([
+  [
+    PODS,
+    listOf("20", "15500m"),
+    "custom.metrics.k8s.io/v1beta2/namespaces/a/pods/*/qps?labelSelector=app%3Dweb",
+    4,
+    { pods: { metric: { name: "qps" }, current: { averageValue: "17750m" } } },
+  ],
+  [
+    { type: "Object", object: { ...HITS, target: { type: "Value", value: "20" } } },
+    listOf("30"),
+    "custom.metrics.k8s.io/v1beta2/namespaces/a/services/s/hits",
+    3,
+    { object: { ...HITS, current: { value: "30" } } },
+  ],
+  [
+    { type: "Object", object: { ...HITS, target: { type: "AverageValue", averageValue: "10" } } },
+    listOf("45"),
+    "custom.metrics.k8s.io/v1beta2/namespaces/a/services/s/hits",
+    4,
+    { object: { ...HITS, current: { averageValue: "22500m" } } },
+  ],
+  [
+    { type: "External", external: { metric: QUEUE, target: { type: "Value", value: "6600m" } } },
+    listOf("8600m"),
+    "external.metrics.k8s.io/v1beta1/namespaces/a/queue?labelSelector=of%3Da",
+    3,
+    { external: { metric: QUEUE, current: { value: "8600m" } } },
+  ],
+  [
+    { type: "External", external: { metric: QUEUE, target: { type: "AverageValue", averageValue: "2" } } },
+    listOf("4", "4"),
+    "external.metrics.k8s.io/v1beta1/namespaces/a/queue?labelSelector=of%3Da",
+    4,
+    { external: { metric: QUEUE, current: { averageValue: "4" } } },
+  ],
+])("what servers of others measure scales: %j", async (metric, answer, asked, replicas, current) => {
+  const { add, world, status, conditions } = setUp(2, 900);
+  const questions: ForeignQuestion[] = [];
+  world.answer = (question) => {
+    questions.push(question);
+    return answer;
+  };
+  await add(autoscaler({ metrics: [metric] }));
+  expect(questions.map(({ group, version, path }) => `${group}/${version}/${path}`)).toEqual([asked]);
+  expect(questions[0]?.user.username).toBe("system:serviceaccount:kube-system:horizontal-pod-autoscaler");
+  expect(world.scaled).toEqual([replicas]);
+  expect(conditions()).toContainEqual(["ScalingActive", "True", "ValidMetricFound"]);
+  expect(status()?.currentMetrics).toEqual([{ type: metric.type, ...current }]);
+});
+
+test("an adapter of the former version is asked too", async () => {
+  const { add, world } = setUp(2, 900);
+  world.answer = ({ version }) => (version === "v1beta1" ? listOf("20", "20") : { kind: "unserved" });
+  await add(autoscaler({ metrics: [PODS] }));
+  expect(world.scaled).toEqual([4]);
+});
+
+test.each<[ForeignAnswer, string]>([
+  [{ kind: "failed", message: "too late" }, "unable to fetch metrics from custom metrics API: too late"],
+  [listOf(), "no metrics returned from custom metrics API"],
+  [
+    listOf("20", "many"),
+    "unable to fetch metrics from custom metrics API: items[1].value of the answer is no quantity",
+  ],
+  [
+    { kind: "answered", status: 200, text: "{" },
+    "unable to fetch metrics from custom metrics API: the answer is no list of metric values",
+  ],
+  [
+    { kind: "answered", status: 404, text: JSON.stringify({ kind: "Status", message: "no such metric" }) },
+    "unable to fetch metrics from custom metrics API: no such metric",
+  ],
+  [{ kind: "answered", status: 500, text: "" }, "unable to fetch metrics from custom metrics API: bad status: 500"],
+])("an adapter that fails, fails its metric only: %j", async (answer, message) => {
+  const { add, world, events } = setUp(2, 900);
+  world.answer = () => answer;
+  await add(autoscaler({ metrics: [PODS, CPU] }));
+  expect(world.scaled).toEqual([4]);
+  expect(events()).toContain(`FailedGetPodsMetric: unable to get metric qps: ${message}`);
 });
 
 test("a target that is not there, or does not tell its pods, is told of", async () => {

@@ -15,6 +15,7 @@ import { namespacedKeyOf, splitNamespacedKey } from "../../control-loop/namespac
 import { createEventRecorder, type EventRecorder } from "../../control-loop/record-events.ts";
 import { createWorkQueue, type WorkQueue } from "../../control-loop/work-queue.ts";
 import type { ComputedObjects } from "../../ports/computed-objects.ts";
+import type { ReadForeign } from "../../ports/foreign-reads.ts";
 import { withVerdict } from "./autoscaler-conditions.ts";
 import {
   type AutoscalerMetrics,
@@ -23,6 +24,7 @@ import {
   type ReportedAutoscaler,
 } from "./autoscaler-metrics.ts";
 import type { AutoscalerSettings } from "./autoscaler-settings.ts";
+import { type ForeignReading, readForeignMetric } from "./foreign-metrics.ts";
 import {
   type AutoscalerInput,
   type AutoscalerNews,
@@ -46,6 +48,9 @@ interface AutoscalerDeps extends ControllerDeps {
   targets: ScaleTargets;
   /** The resource `pods` of `metrics.k8s.io`. */
   podMetrics: ComputedObjects;
+  readForeign: ReadForeign;
+  /** Undefined for a kind that is not served. */
+  pluralOf(group: string, kind: string): string | undefined;
 }
 
 type StoredAutoscaler = ObjectOf<"HorizontalPodAutoscaler">;
@@ -175,7 +180,7 @@ interface Selection {
   readonly signal: AbortSignal;
 }
 
-/** Finds the pods of the target, and reads what they use. Rejects with `AbortedError` only. */
+/** Finds the pods of the target, and reads what they use, and what servers of others say of the metrics. Rejects with `AbortedError` only. */
 async function selectPods(
   autoscaling: Autoscaling,
   { spec, metadata }: StoredAutoscaler,
@@ -197,7 +202,11 @@ async function selectPods(
     ? await autoscaling.podMetrics.read({ namespace, name: undefined }, signal)
     : [];
   const pods: readonly Pod[] = objects.map((object) => typed("Pod", object));
-  return { kind: "selected", pods, podMetrics: podMetrics.filter(isSelected) };
+  const asking = { ...autoscaling, namespace, selector: scale.selector };
+  const foreign: ForeignReading[] = [];
+  // One after the other, because each answer may be long.
+  for (const metric of spec.metrics ?? []) foreign.push(await readForeignMetric(asking, metric, signal));
+  return { kind: "selected", pods, podMetrics: podMetrics.filter(isSelected), foreign };
 }
 
 function refuse(reason: string, message: string): SelectedPods {

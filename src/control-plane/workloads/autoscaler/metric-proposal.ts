@@ -1,37 +1,11 @@
-import type { MetricSpec, MetricStatus, MetricTarget, LabelSelector as SelectorField } from "../../../api/gen/types.ts";
+import type { MetricSpec, MetricTarget } from "../../../api/gen/types.ts";
 import { formatQuantity, quantityMilliValue } from "../../../api/quantity.ts";
+import { proposeByExternal, proposeByObject, proposeByPods } from "./foreign-proposal.ts";
+import type { MetricProposal, ProposalInput } from "./proposal.ts";
 import { computeReplicaCount, type UsageInput } from "./replica-count.ts";
 
-/** How many replicas one metric asks for. */
-export type MetricProposal =
-  | {
-      readonly kind: "proposed";
-      readonly replicas: number;
-      /** How messages name the metric. */
-      readonly metric: string;
-      readonly status: MetricStatus;
-    }
-  | {
-      readonly kind: "failed";
-      /** For the condition and the event. */
-      readonly reason: string;
-      /** For the condition and the event. */
-      readonly message: string;
-      /** What the autoscaler as a whole says of it. */
-      readonly summary: string;
-    };
-
-/** What all metrics of an autoscaler are computed of. */
-type ProposalInput = Omit<UsageInput, "resource" | "target"> & { readonly namespace: string };
-
 const NANOS_PER_MILLI = 1_000_000n;
-const NO_CUSTOM_METRICS =
-  "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered";
-
-/**
- * How many replicas a metric asks for. Metrics of pods, of objects and from outside come of servers of others, which are
- * not asked: it is as in a cluster without them.
- */
+/** How many replicas a metric asks for. */
 export function proposeReplicas(spec: MetricSpec, input: ProposalInput): MetricProposal {
   const { type, resource, containerResource, pods, object, external } = spec;
   if (type === "Resource" && resource) {
@@ -52,44 +26,11 @@ export function proposeReplicas(spec: MetricSpec, input: ProposalInput): MetricP
     }
     return { ...usage, status: { type, containerResource: { name, container, current: usage.current } } };
   }
-  if (type === "Pods" && pods) {
-    const message = `unable to get metric ${pods.metric.name}: ${NO_CUSTOM_METRICS}`;
-    return unavailable("FailedGetPodsMetric", message, "failed to get pods metric value: ");
-  }
-  if (type === "Object" && object) {
-    const { kind, name } = object.describedObject;
-    const reason = `${NO_CUSTOM_METRICS} on ${kind} ${input.namespace}/${name}`;
-    const message = `unable to get metric ${object.metric.name}: ${reason}`;
-    const detail = object.target.type === "AverageValue" ? `failed to get ${object.metric.name} object metric: ` : "";
-    return unavailable("FailedGetObjectMetric", message, `failed to get object metric value: ${detail}`);
-  }
-  if (type === "External" && external) {
-    const { name, selector } = external.metric;
-    const path = `${input.namespace}/${name}/${selectorDump(selector)}`;
-    const missing = `the server could not find the requested resource (get ${name}.external.metrics.k8s.io)`;
-    const message = `unable to get external metric ${path}: unable to fetch metrics from external metrics API: ${missing}`;
-    const isAverage = external.target.averageValue !== undefined;
-    const detail = isAverage ? `failed to get ${name} external metric` : `failed to get external metric ${name}`;
-    return unavailable("FailedGetExternalMetric", message, `failed to get ${name} external metric value: ${detail}: `);
-  }
+  if (type === "Pods" && pods) return proposeByPods(pods, input);
+  if (type === "Object" && object) return proposeByObject(object, input);
+  if (type === "External" && external) return proposeByExternal(external, input);
   const message = `unknown metric source type ${JSON.stringify(type)}`;
   return { kind: "failed", reason: "InvalidMetricSourceType", message, summary: message };
-}
-
-function unavailable(reason: string, message: string, prefix: string): MetricProposal {
-  return { kind: "failed", reason, message, summary: `${prefix}${message}` };
-}
-
-/** Upstream's messages show the selector as its program does. */
-function selectorDump(selector: SelectorField | undefined): string {
-  if (selector === undefined) return "nil";
-  const { matchLabels = {}, matchExpressions = [] } = selector;
-  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}: ${value},`);
-  const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
-    return `{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`;
-  });
-  const all = `[]LabelSelectorRequirement{${expressions.join("")}}`;
-  return `&LabelSelector{MatchLabels:map[string]string{${labels.join("")}},MatchExpressions:${all},}`;
 }
 
 type UsageProposal =

@@ -10,7 +10,9 @@ import { parseQuantity } from "../../../api/quantity.ts";
 import { formatTime } from "../../../base/clock.ts";
 import { withoutScaledToZero, withVerdict } from "./autoscaler-conditions.ts";
 import type { AutoscalerSettings } from "./autoscaler-settings.ts";
-import { type MetricProposal, proposeReplicas } from "./metric-proposal.ts";
+import { type ForeignReading, UNASKED } from "./foreign-metrics.ts";
+import { proposeReplicas } from "./metric-proposal.ts";
+import type { MetricProposal } from "./proposal.ts";
 import { boundReplicas, type Verdict } from "./replica-bounds.ts";
 import type { Tolerances } from "./replica-count.ts";
 import type { TargetScale } from "./scale-targets.ts";
@@ -25,7 +27,13 @@ export interface AutoscalerNews {
 
 /** The pods of the scaled object; or why nobody can say which they are. */
 export type SelectedPods =
-  | { readonly kind: "selected"; readonly pods: readonly Pod[]; readonly podMetrics: readonly KubeObject[] }
+  | {
+      readonly kind: "selected";
+      readonly pods: readonly Pod[];
+      readonly podMetrics: readonly KubeObject[];
+      /** What servers of others say, by the place of the metric in the autoscaler's list. */
+      readonly foreign: readonly ForeignReading[];
+    }
   | { readonly kind: "failed"; readonly news: AutoscalerNews; readonly verdict: Verdict };
 
 export interface AutoscalerInput {
@@ -177,9 +185,11 @@ function computeWanted(input: AutoscalerInput): Wanted {
     const { verdict, news } = selected ?? missingSelector();
     return { kind: "failed", verdict, news: [news], currentMetrics: null, summary: news.message };
   }
-  const proposals = metrics.map((metric) => {
+  const proposals = metrics.map((metric, index) => {
     return proposeReplicas(metric, {
       ...selected,
+      reading: selected.foreign[index] ?? UNASKED,
+      statusReplicas: scale.statusReplicas,
       namespace: autoscaler.metadata.namespace ?? "",
       currentReplicas: scale.replicas,
       tolerances: tolerancesOf(behavior, settings),

@@ -29,6 +29,8 @@ export interface UsageInput {
   readonly now: number;
 }
 
+type MeasuredInput = Omit<UsageInput, "podMetrics"> & { readonly measures: PodMeasures };
+
 type ReplicaCount =
   | {
       readonly kind: "count";
@@ -55,9 +57,14 @@ type Values = ReadonlyMap<string, bigint>;
  * not measured, or that have not begun to work, count in the way that changes least.
  */
 export function computeReplicaCount(input: UsageInput): ReplicaCount {
-  const { resource, target, currentReplicas, pods, podMetrics, tolerances } = input;
+  const { resource, podMetrics } = input;
   if (podMetrics.length === 0) return failedMetrics(resource, "no metrics returned from resource metrics API");
-  const measures = measurePods(podMetrics, resource);
+  return countByMeasures({ ...input, measures: measurePods(podMetrics, resource) });
+}
+
+/** The same, where it is known already what the pods use. */
+export function countByMeasures(input: MeasuredInput): ReplicaCount {
+  const { resource, measures, target, currentReplicas, pods, tolerances } = input;
   if (pods.length === 0) return failed("no pods returned by selector while calculating replica count");
   const groups = groupPods(pods, { ...input, resource: resource.name, measures });
   const values = valuesOf(measures, [...groups.ignored, ...groups.unready]);
@@ -95,7 +102,8 @@ const failedMetrics = ({ name }: MeasuredResource, message: string) => {
   return failed(`unable to get metrics for resource ${name}: ${message}`);
 };
 
-function isWithin(ratio: number, { scaleDown, scaleUp }: Tolerances): boolean {
+/** Whether nothing is scaled for such a share. */
+export function isWithin(ratio: number, { scaleDown, scaleUp }: Tolerances): boolean {
   return 1 - scaleDown <= ratio && ratio <= 1 + scaleUp;
 }
 

@@ -1,0 +1,51 @@
+import { throwIfAborted } from "../../base/abort.ts";
+import { SECOND } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import { withDeadline } from "../../base/time-limit.ts";
+import { readStart } from "../node-proxy/read-start.ts";
+import type { ForeignQuestion, ReadForeign } from "../ports/foreign-reads.ts";
+import type { Backend, Backends } from "./backends.ts";
+import type { BackendCalls } from "./forward-request.ts";
+import { backendTls, locateBackend } from "./locate-backend.ts";
+import { userHeaders } from "./user-headers.ts";
+
+/** For a whole answer. */
+const READ_TIMEOUT_MS = 30 * SECOND;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+type ReadCalls = Omit<BackendCalls, "callUpgrade">;
+
+/** Reads of backends for the control plane's own parts. */
+export function createBackendReads(calls: ReadCalls, backends: Backends): ReadForeign {
+  return async (question, signal) => {
+    const backend = backends.find(question);
+    if (!backend?.isAvailable) return { kind: "unserved" };
+    try {
+      const limit = { timeoutMs: READ_TIMEOUT_MS, signal, what: `reading ${backend.name}` };
+      const read = async (inner: AbortSignal) => await ask(calls, backend, { question, signal: inner });
+      return await withDeadline(calls.clock, limit, read);
+    } catch (error) {
+      throwIfAborted(signal);
+      return { kind: "failed", message: messageOf(error) };
+    }
+  };
+}
+
+async function ask(
+  { callWeb, identity, reader, random }: ReadCalls,
+  backend: Backend,
+  { question, signal }: { question: ForeignQuestion; signal: AbortSignal },
+): ReturnType<ReadForeign> {
+  const location = locateBackend(reader, backend, random);
+  if (!location.found) return { kind: "failed", message: location.message };
+  const { group, version, path, user } = question;
+  const target = `/apis/${group}/${version}/${path}`;
+  const headers = { accept: "application/json", ...userHeaders(user) };
+  const tls = backendTls(backend, identity);
+  const { status, body } = await callWeb({ ...location.server, method: "GET", target, headers, tls }, signal);
+  const text = await readStart(body, MAX_ANSWER_BYTES + 1);
+  if (Buffer.byteLength(text) > MAX_ANSWER_BYTES) {
+    return { kind: "failed", message: `the answer is longer than ${MAX_ANSWER_BYTES} bytes` };
+  }
+  return { kind: "answered", status, text };
+}
