@@ -1,17 +1,18 @@
 import type { Finding } from "../cluster/doctor/finding.ts";
 import { judgeMachine } from "../cluster/doctor/judge-machine.ts";
 import { readDoctorFacts } from "../cluster/doctor/read-doctor-facts.ts";
+import { formatOutput, type OutputFormat } from "./format-output.ts";
 
 /** The port of the node agent's health server. */
 const PORTS = [10_248];
 const MARKS: Record<Finding["level"], string> = { ok: "ok  ", warn: "warn", fail: "FAIL" };
 
 /** Prints what this machine has and lacks. Returns 1 when pods cannot run on it. */
-export async function doctor(stateDirectory: string, output: "json" | undefined): Promise<number> {
+export async function doctor(stateDirectory: string, output: OutputFormat | undefined): Promise<number> {
   const facts = await readDoctorFacts(stateDirectory, PORTS);
   const findings = judgeMachine(facts);
   const failed = findings.filter(({ level }) => level === "fail").length;
-  if (output === "json") console.log(JSON.stringify({ ok: failed === 0, findings, facts }, undefined, 2));
+  if (output !== undefined) console.log(formatOutput({ ok: failed === 0, findings, facts }, output));
   else console.log([...findings.map(formatFinding), "", formatVerdict(findings, failed)].join("\n"));
   return failed === 0 ? 0 : 1;
 }

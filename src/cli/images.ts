@@ -6,6 +6,7 @@ import { listNodeImages, type NodeImage, pruneNodeImages, removeNodeImage } from
 import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { ImageStatusRequest } from "../cri/gen/cri-v1.ts";
+import { formatOutput, type OutputFormat } from "./format-output.ts";
 import { requireRoot } from "./require-root.ts";
 import { formatTable } from "./text-table.ts";
 
@@ -28,23 +29,27 @@ const SIGNAL = new AbortController().signal;
 const ID_CHARACTERS = 13;
 
 /** Does one command on the images of the node's containerd, which must run. Returns the exit code. */
-export async function images(layout: StateLayout, command: ImagesCommand, output: "json" | undefined): Promise<number> {
+export async function images(
+  layout: StateLayout,
+  command: ImagesCommand,
+  output: OutputFormat | undefined,
+): Promise<number> {
   requireRoot(`images ${command.verb}`);
   const { binary } = await readRuntimeOptions(layout.directory);
   const connection = await connectImages(layout.runtime, { binary });
   const problems: string[] = [];
   const print: Printer = {
     line(text) {
-      if (output !== "json") console.log(text);
+      if (output === undefined) console.log(text);
     },
     failure(text) {
       problems.push(text);
-      if (output !== "json") console.error(`nodelet: ${text}`);
+      if (output === undefined) console.error(`nodelet: ${text}`);
     },
   };
   try {
     const result = await run(connection, command, print);
-    if (output === "json") console.log(JSON.stringify({ ...result, problems }, undefined, 2));
+    if (output !== undefined) console.log(formatOutput({ ...result, problems }, output));
     return problems.length === 0 ? 0 : 1;
   } finally {
     connection.cri.close();

@@ -9,9 +9,11 @@ import { createLog } from "../host/log/create-log.ts";
 import { addAutoscalerFlags } from "./autoscaler-flags.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
 import { addExplain } from "./explain/explain-command.ts";
+import type { OutputFormat } from "./format-output.ts";
 import type { ImagesCommand } from "./images.ts";
 import { limitEnding } from "./kubelet/limit-ending.ts";
 import { addNodeMonitorFlags } from "./node-monitor-flags.ts";
+import { outputForPrograms, outputWithWide } from "./output-option.ts";
 import { addProxy } from "./proxy/proxy-command.ts";
 import type { DnsCommand } from "./serve-dns.ts";
 import { computeStateDirectory } from "./state-directory.ts";
@@ -214,9 +216,9 @@ function addStatus(program: Command, finish: Finish): void {
   program
     .command("status")
     .description("show the node, its conditions and its pods")
-    .addOption(new Option("-o, --output <format>", "more columns, or all there is").choices(["wide", "json"]))
+    .addOption(outputWithWide())
     .addOption(stateDirectory())
-    .action(async (options: { output?: "wide" | "json"; stateDir: string }) => {
+    .action(async (options: { output?: "wide" | OutputFormat; stateDir: string }) => {
       const status = await (await import("./node-commands.ts")).loadStatus();
       await finish(status(computeStateLayout(options.stateDir), options.output));
     });
@@ -226,9 +228,9 @@ function addDoctor(program: Command, finish: Finish): void {
   program
     .command("doctor")
     .description("tell what this machine lacks for running pods, and how to mend it")
-    .addOption(new Option("-o, --output <format>", "for programs").choices(["json"]))
+    .addOption(outputForPrograms())
     .addOption(stateDirectory())
-    .action(async (options: { output?: "json"; stateDir: string }) => {
+    .action(async (options: { output?: OutputFormat; stateDir: string }) => {
       const doctor = await (await import("./node-commands.ts")).loadDoctor();
       await finish(doctor(options.stateDir, options.output));
     });
@@ -253,12 +255,10 @@ function addImages(program: Command, finish: Finish): void {
   const group = program.command("images").description("list, load and remove the images of the node");
   const add = <Options>(usage: string, about: string, read: (names: string[], options: Options) => ImagesCommand) => {
     const command = group.command(usage).description(about);
-    command
-      .addOption(new Option("-o, --output <format>", "for programs").choices(["json"]))
-      .addOption(stateDirectory());
+    command.addOption(outputForPrograms()).addOption(stateDirectory());
     const takesNames = usage.includes("<");
     command.action(async (...received: [string[], unknown]) => {
-      const options = command.opts<Options & { output?: "json"; stateDir: string }>();
+      const options = command.opts<Options & { output?: OutputFormat; stateDir: string }>();
       const run = await (await import("./node-commands.ts")).loadImages();
       const asked = read(takesNames ? received[0] : [], options);
       await finish(run(computeStateLayout(options.stateDir), asked, options.output));

@@ -5,11 +5,12 @@ import { readLockHolder } from "../cluster/processes/process-lock.ts";
 import { type ManifestRow, readManifestReport } from "../cluster/status/manifest-report.ts";
 import { type NodeReport, readNodeReport } from "../cluster/status/node-report.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
+import { formatOutput, type OutputFormat } from "./format-output.ts";
 import { formatPodTable } from "./pod-table.ts";
 import { formatTable } from "./text-table.ts";
 
 /** Prints the node and its pods. Returns 1 when nothing runs. */
-export async function status(layout: StateLayout, output: "wide" | "json" | undefined): Promise<number> {
+export async function status(layout: StateLayout, output: "wide" | OutputFormat | undefined): Promise<number> {
   let report: NodeReport;
   try {
     report = await readNodeReport(layout.agentSocket);
@@ -19,8 +20,8 @@ export async function status(layout: StateLayout, output: "wide" | "json" | unde
     return 1;
   }
   const manifests = await readManifestReport(layout.kubeconfig);
-  if (output === "json") {
-    console.log(JSON.stringify({ ...report, ...("problem" in manifests ? {} : { manifests }) }, undefined, 2));
+  if (output !== undefined && output !== "wide") {
+    console.log(formatOutput({ ...report, ...("problem" in manifests ? {} : { manifests }) }, output));
     return 0;
   }
   console.log(formatReport(report, { isWide: output === "wide", api: await describeApi(layout) }));

@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, type Option } from "commander";
 import { parseDuration } from "../../config/duration.ts";
+import type { OutputFormat } from "../format-output.ts";
+import { outputForPrograms } from "../output-option.ts";
 
 /** The options as commander reads them. */
 interface ExplainCommand {
-  readonly output?: "json" | "yaml";
+  readonly output?: OutputFormat;
   readonly kubeconfig?: string;
   readonly stateDir: string;
   readonly namespace?: string;
@@ -31,7 +33,7 @@ export function addExplain(
     group
       .command(usage)
       .description(about)
-      .addOption(new Option("-o, --output <format>", "for programs").choices(["json", "yaml"]))
+      .addOption(outputForPrograms())
       .option("--kubeconfig <file>", "ask this cluster, not the node of nodelet up on this machine", absolutePath)
       .addOption(stateDirectory());
   const namespace = "-n, --namespace <name>";

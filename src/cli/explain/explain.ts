@@ -1,6 +1,5 @@
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import { stringify } from "yaml";
 import { assertNever } from "../../base/assert.ts";
 import { codeOf } from "../../base/errors.ts";
 import { explainByApi, explainNodeByApi, explainPending, withCluster } from "../../cluster/explain/explain-by-api.ts";
@@ -9,6 +8,7 @@ import { readPodPlaces } from "../../cluster/supervisor/pod-places.ts";
 import { computeStateLayout, type StateLayout } from "../../cluster/supervisor/state-layout.ts";
 import { isInTrouble } from "../../explain/explain-pod.ts";
 import type { PodExplanation } from "../../explain/explanation.ts";
+import { formatOutput, type OutputFormat } from "../format-output.ts";
 import type { AskedExplanation } from "./explain-command.ts";
 import { formatNodeExplanation, formatPending, formatPodExplanation } from "./format-explanation.ts";
 
@@ -17,7 +17,7 @@ interface ExplainOptions {
   /** A cluster; undefined for the node of `nodelet up` on this machine. */
   readonly kubeconfig: string | undefined;
   readonly layout: StateLayout;
-  readonly output: "json" | "yaml" | undefined;
+  readonly output: OutputFormat | undefined;
   /** For a pod: only what happened in this last time. Default: all. */
   readonly sinceMs?: number | undefined;
 }
@@ -88,8 +88,7 @@ async function readPending(namespace: string | undefined, options: ExplainOption
 }
 
 function print(found: object, { output }: ExplainOptions, format: () => string): void {
-  if (output === undefined) console.log(format());
-  else console.log(output === "json" ? JSON.stringify(found, undefined, 2) : stringify(found).trimEnd());
+  console.log(output === undefined ? format() : formatOutput(found, output));
 }
 
 /** Finds the cluster as kubectl does: `--kubeconfig`, `$KUBECONFIG` (its first file), `~/.kube/config`. */
