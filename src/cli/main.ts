@@ -7,6 +7,7 @@ import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../cluster/containerd/cni-conf
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
 import { createLog } from "../host/log/create-log.ts";
 import { addAutoscalerFlags } from "./autoscaler-flags.ts";
+import { addCompletion } from "./completion/completion-command.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
 import { addExplain } from "./explain/explain-command.ts";
 import type { OutputFormat } from "./format-output.ts";
@@ -28,9 +29,34 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
   const finish = async (code: Promise<number>) => {
     exitCode = await code;
   };
+  const program = createProgram({ argv, entry, version: await readVersion() }, finish);
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+  } catch (error) {
+    console.error(`nodelet: ${explain(error)}`);
+    exitCode = 1;
+  }
+  // Whatever a command left open does not keep it from ending.
+  limitEnding(exitCode, createLog({ format: "text", verbosity: 0 }), {
+    setTimer: (delayMs, fire) => void setTimeout(fire, delayMs).unref(),
+    activeResources: () => process.getActiveResourcesInfo(),
+    end: (code) => process.exit(code),
+  });
+  return exitCode;
+}
+
+/** How this program was started. */
+interface Invocation {
+  readonly argv: readonly string[];
+  readonly entry: string;
+  readonly version: string;
+}
+
+/** Makes the tree of all commands, which `--help` and the completion of shells tell. Commands hand their exit code to `finish`. */
+export function createProgram({ argv, entry, version }: Invocation, finish: Finish): Command {
   const program = new Command("nodelet")
     .description("A Kubernetes node agent: runs pods from a directory of manifests through containerd")
-    .version(await readVersion(), "-V, --version")
+    .version(version, "-V, --version")
     .enablePositionalOptions()
     .showHelpAfterError("(nodelet --help, nodelet <command> --help)");
   addUp(program, async (options) => {
@@ -57,23 +83,12 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
     .description("run the node agent alone, with kubelet's own flags and configuration file")
     .helpOption(false)
     .allowUnknownOption();
+  addCompletion(program);
   program
     .command("version")
     .description("print the version")
-    .action(async () => console.log(`nodelet ${await readVersion()} (Node.js ${process.versions.node})`));
-  try {
-    await program.parseAsync([...argv], { from: "user" });
-  } catch (error) {
-    console.error(`nodelet: ${explain(error)}`);
-    exitCode = 1;
-  }
-  // Whatever a command left open does not keep it from ending.
-  limitEnding(exitCode, createLog({ format: "text", verbosity: 0 }), {
-    setTimer: (delayMs, fire) => void setTimeout(fire, delayMs).unref(),
-    activeResources: () => process.getActiveResourcesInfo(),
-    end: (code) => process.exit(code),
-  });
-  return exitCode;
+    .action(() => console.log(`nodelet ${version} (Node.js ${process.versions.node})`));
+  return program;
 }
 
 type Finish = (code: Promise<number>) => Promise<void>;
