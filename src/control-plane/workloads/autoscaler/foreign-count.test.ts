@@ -6,7 +6,7 @@ const TOLERANCES = { scaleDown: 0.1, scaleUp: 0.1 };
 const THREE: readonly MeasuredPod[] = [{}, {}, {}];
 const ONE_READY: readonly MeasuredPod[] = [{}, { ready: false }, { ready: false }];
 
-// These are cases of upstream's replica_calculator_test.go: its metrics, targets and counts.
+// By the rules of upstream's replica_calculator.go.
 it.each<[string, "total" | "each", readonly MeasuredPod[], [bigint, bigint], [number, bigint]]>([
   ["more for more", "total", THREE, [8600n, 4400n], [6, 8600n]],
   ["more for those that are ready", "total", ONE_READY, [8600n, 4400n], [2, 8600n]],
