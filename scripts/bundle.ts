@@ -1,13 +1,16 @@
 /**
  * Bundles the program into `dist/`: `nodelet.js`, which reads the command line, `node-commands.js` with the node agent and
  * all else that has to do with a node, `control-plane.js` and `dns.js`, of which it loads what the command needs; and `testing.js`,
- * which is `nodelet/testing` and loads `testing-node.js` when a test wants a node. The last two share the API server.
+ * which is `nodelet/testing` and loads `testing-node.js` when a test wants a node. The last two share the API server. Beside them
+ * lies the manual, `nodelet.1`.
  * Run with `npm run build`.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import ts from "typescript";
+import { createProgram } from "../src/cli/main.ts";
+import { writeManual } from "../src/cli/manual/write-manual.ts";
 import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../src/cluster/processes/run-time.ts";
 
 const version = /"version": "([^"]+)"/.exec(readFileSync("package.json", "utf8"))?.[1];
@@ -118,3 +121,6 @@ const { outputText, diagnostics = [] } = ts.transpileDeclaration(testing, {
 const [problem] = diagnostics;
 if (problem) throw new Error(`testing.d.ts: ${ts.flattenDiagnosticMessageText(problem.messageText, " ")}`);
 writeFileSync("dist/testing.d.ts", outputText);
+
+const program = createProgram({ argv: [], entry: "", version: version ?? "" }, async (code) => void (await code));
+writeFileSync("dist/nodelet.1", writeManual(program, version ?? ""));

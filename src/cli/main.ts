@@ -58,7 +58,8 @@ export function createProgram({ argv, entry, version }: Invocation, finish: Fini
     .description("A Kubernetes node agent: runs pods from a directory of manifests through containerd")
     .version(version, "-V, --version")
     .enablePositionalOptions()
-    .showHelpAfterError("(nodelet --help, nodelet <command> --help)");
+    .showHelpAfterError("(nodelet --help, nodelet <command> --help)")
+    .addHelpText("after", "\nThe manual, with the exit codes: man nodelet");
   addUp(program, async (options) => {
     const up = await (await import("./node-commands.ts")).loadUp();
     await finish(up(options, { entry, argv }));
@@ -98,8 +99,17 @@ function isPlugin([, program = ""]: readonly string[]): boolean {
   return basename(program, ".js") === "kubectl-nodelet";
 }
 
-const stateDirectory = (directory = DEFAULT_STATE_DIRECTORY) =>
-  new Option("--state-dir <dir>", "where it keeps everything").default(directory).argParser(absolutePath);
+const stateDirectory = () => stateDirectoryWith(DEFAULT_STATE_DIRECTORY);
+
+const stateDirectoryWith = (...preset: [directory: string, about?: string]) =>
+  new Option("--state-dir <dir>", "where it keeps everything").default(...preset).argParser(absolutePath);
+
+/** The default of a program that needs no root depends on who runs it, and the manual says so. */
+const ownStateDirectory = () =>
+  stateDirectoryWith(
+    computeStateDirectory(process.geteuid?.() ?? 0, process.env),
+    `${DEFAULT_STATE_DIRECTORY} for root, else nodelet in $XDG_STATE_HOME or ~/.local/state`,
+  );
 
 function addUp(program: Command, run: (options: UpOptions) => Promise<void>): void {
   const command = program
@@ -189,7 +199,7 @@ function addControlPlane(program: Command, finish: Finish): void {
     .option("--refuse-foreign-manifests", "take none that others than root may change", false)
     .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
     .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
-    .addOption(stateDirectory(computeStateDirectory(process.geteuid?.() ?? 0, process.env)));
+    .addOption(ownStateDirectory());
   addAutoscalerFlags(command);
   addNodeMonitorFlags(command);
   command.action(async () => await finish(controlPlane(command.opts<ControlPlaneCommand>())));
