@@ -1,7 +1,7 @@
 import type { ExplainedStep } from "./explanation.ts";
 
 /** A step of the story, or a word on those that came again. */
-export type ToldStep =
+type ToldStep =
   | { readonly kind: "step"; readonly step: ExplainedStep }
   | {
       readonly kind: "again";
