@@ -5,6 +5,7 @@ import { isRecord, type KubeObject, typed, untyped } from "../../api/object.ts";
 import { isAbort } from "../../base/abort.ts";
 import { formatTime, SECOND } from "../../base/clock.ts";
 import { CodedError, messageOf } from "../../base/errors.ts";
+import { tryParseJson } from "../../base/parse-json.ts";
 import { withDeadline } from "../../base/time-limit.ts";
 import type { WebServer } from "../../host/web-call.ts";
 import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
@@ -130,21 +131,13 @@ async function readDiscovery(
 /** The resources of a discovery document; undefined where it is none, or only the beginning of one. */
 function readResources(text: string): readonly APIResource[] | undefined {
   const options = { tables: SERVED_SCHEMA, type: "APIResourceList", maxValues: MAX_RESOURCE_VALUES };
-  const { value } = decodeTyped(options, parseJson(text));
+  const { value } = decodeTyped(options, tryParseJson(text));
   return isResourceList(value) ? value.resources : undefined;
 }
 
 /** True for what was decoded by that type's table. */
 function isResourceList(value: unknown): value is APIResourceList {
   return isRecord(value) && Array.isArray(value["resources"]);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Keeps conditions of others. Nothing is written where the verdict is the one that is told already. */

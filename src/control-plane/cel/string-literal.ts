@@ -39,7 +39,8 @@ function findEnd(text: string, from: number, delimiter: string, isRaw: boolean):
 }
 
 const ESCAPE = /\\(?:([abfnrtv\\?"'`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|)/g;
-const CONTROLS: Readonly<Record<string, string>> = {
+/** What a letter after a backslash stands for. */
+export const CONTROL_ESCAPES: Readonly<Record<string, string>> = {
   a: "\x07",
   b: "\b",
   f: "\f",
@@ -53,7 +54,7 @@ function unescapeString(content: string): string | undefined {
   let isValid = true;
   const text = content.replaceAll(ESCAPE, (_whole, ...groups) => {
     const [control, hex, four, eight, octal] = groups;
-    if (typeof control === "string") return CONTROLS[control] ?? control;
+    if (typeof control === "string") return CONTROL_ESCAPES[control] ?? control;
     const code =
       typeof octal === "string" ? Number.parseInt(octal, 8) : Number.parseInt(hex ?? four ?? eight ?? "", 16);
     if (Number.isInteger(code) && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff))
@@ -71,7 +72,7 @@ function unescapeBytes(content: string): CelValue | undefined {
     parts.push(...new TextEncoder().encode(content.slice(last, match.index)));
     const [whole, control, hex, four, eight, octal] = match;
     last = match.index + whole.length;
-    if (control !== undefined) parts.push(...new TextEncoder().encode(CONTROLS[control] ?? control));
+    if (control !== undefined) parts.push(...new TextEncoder().encode(CONTROL_ESCAPES[control] ?? control));
     else if (hex !== undefined) parts.push(Number.parseInt(hex, 16));
     else if (octal !== undefined) parts.push(Number.parseInt(octal, 8));
     else if (four !== undefined || eight !== undefined || whole === "\\") return undefined;

@@ -1,17 +1,8 @@
+import { CONTROL_ESCAPES } from "../cel/string-literal.ts";
 import { additionalOf, propertyOf, type Schema } from "./schema-props.ts";
 
 const PART = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/y;
-const ESCAPES: Readonly<Record<string, string>> = {
-  a: "\x07",
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-  "'": "'",
-  "\\": "\\",
-};
+const ESCAPES: Readonly<Record<string, string>> = { ...CONTROL_ESCAPES, "'": "'", "\\": "\\" };
 
 /**
  * The path that a rule's `fieldPath` names below its value, as problems show it: `.spec.map[key]`. Undefined for one

@@ -3,6 +3,7 @@ import type { CrossVersionObjectReference, MetricIdentifier, MetricSpec } from "
 import { isRecord } from "../../../api/object.ts";
 import { parseQuantity, quantityMilliValue } from "../../../api/quantity.ts";
 import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
+import { tryParseJson } from "../../../base/parse-json.ts";
 import type { ForeignAnswer, ReadForeign } from "../../ports/foreign-reads.ts";
 import type { User } from "../../ports/user.ts";
 
@@ -149,7 +150,7 @@ async function askNewest(
 
 /** Returns the values, or what is wrong with the answer. */
 function readValues({ status, text }: Extract<ForeignAnswer, { kind: "answered" }>): ForeignValue[] | string {
-  const body = parseJson(text);
+  const body = tryParseJson(text);
   if (status < OK || status >= REDIRECT) {
     const message = isRecord(body) ? body["message"] : undefined;
     return typeof message === "string" && message !== "" ? message.slice(0, MAX_MESSAGE) : `bad status: ${status}`;
@@ -172,11 +173,3 @@ function readValues({ status, text }: Extract<ForeignAnswer, { kind: "answered" 
 
 /** A server's words become part of conditions and events. */
 const MAX_MESSAGE = 1024;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

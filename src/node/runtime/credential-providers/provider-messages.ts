@@ -1,4 +1,5 @@
 import { isRecord } from "../../../api/object.ts";
+import { tryParseJson } from "../../../base/parse-json.ts";
 import { parseDuration } from "../../../config/duration.ts";
 
 /** The request to a plugin. */
@@ -44,7 +45,7 @@ export function encodeProviderRequest(apiVersion: string, { image, serviceAccoun
  * credentials.
  */
 export function decodeProviderResponse(apiVersion: string, printed: string): ProviderResponse {
-  const object = parseJson(printed);
+  const object = tryParseJson(printed);
   if (!isRecord(object)) throw new Error("error reading GVK from response: it is not a JSON object");
   const { apiVersion: actual = "", ...fields } = object;
   if (actual !== apiVersion) {
@@ -73,12 +74,4 @@ function readFields(fields: Record<string, unknown>): ProviderResponse | undefin
     registries.push({ key, username, password });
   }
   return { cacheKeyType, cacheDurationMs, registries };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

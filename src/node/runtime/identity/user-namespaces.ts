@@ -1,6 +1,7 @@
 import { isRecord } from "../../../api/object.ts";
 import { codeOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
+import { tryParseJson } from "../../../base/parse-json.ts";
 import type { IDMapping } from "../../../cri/gen/cri-v1.ts";
 import type { Files } from "../../../host/port.ts";
 import { type IdRange, readPodIdRange, UserNamespaceError } from "./subordinate-ids.ts";
@@ -132,7 +133,7 @@ function formatMappings({ firstId, length }: IdRange): object {
 
 /** A record holds one range from 0 on, for users and groups alike. No other form was ever written. */
 function parseMappings(text: string, path: string): IdRange {
-  const root = parseJson(text);
+  const root = tryParseJson(text);
   const [uids, gids] = isRecord(root) ? [onlyRange(root["uidMappings"]), onlyRange(root["gidMappings"])] : [];
   if (uids === undefined || gids === undefined || uids.firstId !== gids.firstId || uids.length !== gids.length) {
     throw new UserNamespaceError("record-unreadable", `user namespace: invalid user namespace mappings file: ${path}`);
@@ -148,12 +149,4 @@ function onlyRange(mappings: unknown): IdRange | undefined {
   if (typeof firstId !== "number" || typeof length !== "number") return undefined;
   const isSound = Number.isInteger(firstId) && Number.isInteger(length) && firstId > 0 && length > 0;
   return isSound && firstId + length <= LAST_ID ? { firstId, length } : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import type { Secret } from "../../../api/gen/types.ts";
 import { isRecord } from "../../../api/object.ts";
+import { tryParseJson } from "../../../base/parse-json.ts";
 import { hashCredentials, type RegistryEntry } from "./pull-credentials.ts";
 
 /** The entries, or an error that contains nothing of the content. */
@@ -26,13 +27,13 @@ function readEncoded(encoded: string | undefined, read: (text: string) => Docker
 
 /** `config.json`: registries below `auths`. */
 export function readDockerConfigJson(text: string): DockerConfig {
-  const root = parseJson(text);
+  const root = tryParseJson(text);
   return isRecord(root) ? readRegistries(root["auths"] ?? {}) : { ok: false, error: "is not a JSON object" };
 }
 
 /** The older `.dockercfg`: registries at the top. */
 export function readDockercfg(text: string): DockerConfig {
-  const root = parseJson(text);
+  const root = tryParseJson(text);
   return isRecord(root) ? readRegistries(root) : { ok: false, error: "is not a JSON object" };
 }
 
@@ -45,15 +46,6 @@ function readRegistries(registries: unknown): DockerConfig {
     entries.push(entry);
   }
   return { ok: true, entries };
-}
-
-/** Parses JSON and drops the parser's message, which would quote the content. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Quotes a registry's key, so that the entry can be found. A key that cannot be a registry might be a misplaced secret. */

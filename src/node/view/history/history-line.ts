@@ -1,3 +1,4 @@
+import { tryParseJson } from "../../../base/parse-json.ts";
 import type { TimelineRecord } from "../../../base/timeline.ts";
 
 /** The first line of each file of the history. A file that begins with anything else is of another version, or no history. */
@@ -26,7 +27,7 @@ export function historyLinePrefix({ namespace, name }: { readonly namespace: str
 
 /** Parses a line; undefined for one that is torn or no record. */
 export function parseHistoryLine(line: string): TimelineRecord | undefined {
-  const value = parseJson(line);
+  const value = tryParseJson(line);
   if (!isFields(value) || !isFields(value["pod"])) return undefined;
   const { at, firstAt, count, type, reason, message, container } = value;
   const { namespace, name, uid } = value["pod"];
@@ -51,15 +52,7 @@ const HEAD = new RegExp(`^{"pod":{"namespace":${TEXT},"name":${TEXT},"uid":(${TE
 /** Reads the pod and the time of a line without parsing all of it; undefined for a line that is no record. */
 export function readHistoryLineHead(line: string): { readonly uid: string; readonly at: number } | undefined {
   const [, uid, at] = HEAD.exec(line) ?? [];
-  return uid === undefined ? undefined : { uid: String(parseJson(uid)), at: Number(at) };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return uid === undefined ? undefined : { uid: String(tryParseJson(uid)), at: Number(at) };
 }
 
 function isFields(value: unknown): value is Record<string, unknown> {
