@@ -1,8 +1,9 @@
 import type { Metrics } from "../base/metrics.ts";
+import { measureCalls } from "../grpc/measured-calls.ts";
 import { isGrpcError } from "../grpc/port.ts";
 import { createService, mapErrors, type RpcCaller } from "../grpc/service.ts";
+import { seriesOf } from "./csi-series.ts";
 import { IdentityDefinition, NodeDefinition } from "./gen/csi-v1.ts";
-import { measureCsiCalls, seriesOf } from "./measured-calls.ts";
 import {
   decodeNodeInfo,
   readCapabilities,
@@ -20,8 +21,8 @@ export function createCsiNode(
   connection: RpcCaller & { close(): void },
   { driverName, metrics }: { driverName: string; metrics?: Metrics | undefined },
 ): CsiNode {
-  const explained = mapErrors(connection, (error, request) => asCsiError(error, { driver: driverName, request }));
-  const caller = metrics ? measureCsiCalls(explained, { driverName, series: seriesOf(metrics) }) : explained;
+  const measured = metrics ? measureFor(metrics, connection, driverName) : connection;
+  const caller = mapErrors(measured, (error, request) => asCsiError(error, { driver: driverName, request }));
   const identity = createService(IdentityDefinition, caller);
   const node = createService(NodeDefinition, caller);
   return {
@@ -49,6 +50,19 @@ export function createCsiNode(
     },
     close: () => connection.close(),
   };
+}
+
+/** The label `migrated` is about volumes of in-tree plugins, of which there are none here. */
+function measureFor(metrics: Metrics, caller: RpcCaller, driverName: string): RpcCaller {
+  const series = seriesOf(metrics);
+  return measureCalls(caller, ({ method, code, seconds }) =>
+    series.observe(seconds, {
+      driver_name: driverName,
+      method_name: method,
+      grpc_status_code: code,
+      migrated: "false",
+    }),
+  );
 }
 
 /** An error that is no failed call, such as an abort, is returned unchanged. */

@@ -1,4 +1,4 @@
-import { Client, credentials, type CallOptions as GrpcCallOptions, Metadata } from "@grpc/grpc-js";
+import { Client, connectivityState, credentials, type CallOptions as GrpcCallOptions, Metadata } from "@grpc/grpc-js";
 import { AbortedError, throwIfAborted } from "../base/abort.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type CallOptions, GrpcError } from "./port.ts";
@@ -18,6 +18,11 @@ interface ChannelOptions {
 
 /** One connection to a socket. It is made with the first call and made again when it broke. */
 export interface GrpcChannel extends RpcCaller {
+  /**
+   * Connects without a call, and again when the connection broke, until `close`. The listener hears each time whether
+   * there is a connection now.
+   */
+  followConnection(listener: (isConnected: boolean) => void): void;
   /** Cancels every call in flight. */
   close(): void;
 }
@@ -99,6 +104,17 @@ export function openChannel(options: ChannelOptions): GrpcChannel {
         release();
         messages.cancel();
       }
+    },
+
+    followConnection(listener) {
+      const channel = client.getChannel();
+      const look = () => {
+        if (closed) return;
+        const state = channel.getConnectivityState(true);
+        listener(state === connectivityState.READY);
+        channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, look);
+      };
+      look();
     },
 
     close() {

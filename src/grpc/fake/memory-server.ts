@@ -1,14 +1,15 @@
 import { setMaxListeners } from "node:events";
 import { AbortedError, childController, throwIfAborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { GrpcChannel } from "../channel.ts";
 import { type CallOptions, GrpcError, type GrpcErrorCode } from "../port.ts";
 import { answerFailure, type Handler, type ServedService } from "../served-service.ts";
-import type { Rpc, RpcCaller } from "../service.ts";
+import type { Rpc } from "../service.ts";
 
 /** A server in this process, which can be stopped and started as one that crashes. */
 interface MemoryServer {
   /** One client's connection: closing it ends its calls and no others. */
-  connect(options: { requestTimeoutMs: number }): RpcCaller & { close(): void };
+  connect(options: { requestTimeoutMs: number }): GrpcChannel;
   /** Breaks every call in flight. Calls fail with `unavailable` until `start`. */
   stop(): void;
   /** Idempotent. A new server is started already. */
@@ -25,6 +26,10 @@ export function createMemoryServer(options: {
   services: readonly ServedService[];
 }): MemoryServer {
   let running: AbortController | undefined = createManyListened();
+  const followers = new Set<(isConnected: boolean) => void>();
+  const tell = () => {
+    for (const listener of [...followers]) listener(running !== undefined);
+  };
   return {
     connect({ requestTimeoutMs }) {
       const closing = createManyListened();
@@ -75,15 +80,22 @@ export function createMemoryServer(options: {
             iterator.return?.().catch(() => undefined);
           }
         },
+        followConnection(listener) {
+          followers.add(listener);
+          closing.signal.addEventListener("abort", () => followers.delete(listener), { once: true });
+          listener(running !== undefined);
+        },
         close: () => closing.abort(),
       };
     },
     stop() {
       running?.abort();
       running = undefined;
+      tell();
     },
     start() {
       running ??= createManyListened();
+      tell();
     },
   };
 }
