@@ -28,6 +28,20 @@ export interface ContainerResourceUse {
   /** The memory that it has for itself. */
   readonly memory: readonly MemoryUse[];
   readonly devices: readonly DeviceUse[];
+  readonly claims: readonly ClaimUse[];
+}
+
+/** A claim of the container, with all devices of the claim. */
+interface ClaimUse {
+  readonly namespace: string;
+  readonly name: string;
+  readonly devices: ReadonlyArray<{
+    readonly driver: string;
+    readonly poolName: string;
+    readonly deviceName: string;
+    readonly shareId: string | undefined;
+    readonly cdiDeviceIds: readonly string[];
+  }>;
 }
 
 /** One device, once for each NUMA node that it is close to. */

@@ -59,13 +59,27 @@ function writePod({ name, namespace, containers }: PodUse) {
   return { name, namespace, containers: containers.map(writeContainer), cpuIds: [], memory: [] };
 }
 
-function writeContainer({ name, devices, cpus, memory }: ContainerResourceUse) {
+function writeContainer({ name, devices, cpus, memory, claims }: ContainerResourceUse) {
   return {
     name,
     devices: devices.map(writeDevice),
     cpuIds: cpus.map(BigInt),
     memory: memory.map(writeMemory),
-    dynamicResources: [],
+    dynamicResources: claims.map(writeClaim),
+  };
+}
+
+function writeClaim({ namespace, name, devices }: ContainerResourceUse["claims"][number]) {
+  return {
+    claimName: name,
+    claimNamespace: namespace,
+    claimResources: devices.map(({ driver, poolName, deviceName, shareId, cdiDeviceIds }) => ({
+      cdiDevices: cdiDeviceIds.map((id) => ({ name: id })),
+      driverName: driver,
+      poolName,
+      deviceName,
+      shareId,
+    })),
   };
 }
 

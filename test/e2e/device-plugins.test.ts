@@ -8,8 +8,8 @@ import { isGrpcError } from "../../src/grpc/port.ts";
 import { type GrpcServer, serveGrpc } from "../../src/grpc/serve.ts";
 import { createService } from "../../src/grpc/service.ts";
 import { createFakeClock } from "../../src/host/fake/fake-clock.ts";
-import { PodResourcesListerDefinition } from "../../src/pod-resources/gen/pod-resources-v1.ts";
 import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
+import { podResourcesOf } from "./pod-resources-of.ts";
 import { containerOf, isRunning, shellPod } from "./pods.ts";
 
 const RESOURCE = "example.com/device";
@@ -87,16 +87,6 @@ describe("a device plugin", () => {
     ]);
   });
 });
-
-async function podResourcesOf({ directory }: NodeUnderTest) {
-  const endpoint = parseEndpoint(`unix://${directory}/kubelet/pod-resources/kubelet.sock`);
-  const channel = openChannel({ endpoint, requestTimeoutMs: 60_000 });
-  try {
-    return await createService(PodResourcesListerDefinition, channel).list({});
-  } finally {
-    channel.close();
-  }
-}
 
 /** Calls the node agent as soon as its socket is there; rejects with its refusal. */
 async function register(directory: string, { version }: { version: string }): Promise<void> {

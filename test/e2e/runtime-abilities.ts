@@ -13,6 +13,8 @@ interface TestedRuntime {
   readonly mountsPartsOfImages: boolean;
   readonly mountsRecursivelyReadOnly: boolean;
   readonly hasUserNamespaces: boolean;
+  /** Gives containers devices by the Container Device Interface. */
+  readonly injectsDevices: boolean;
   /** Can keep a pod's users out of the groups that the image gives them. */
   readonly leavesOutGroups: boolean;
 }
@@ -47,6 +49,7 @@ async function readTestedRuntime(binary: string | undefined): Promise<TestedRunt
     // Before 2.0 containerd did not tell what its handlers can do.
     mountsRecursivelyReadOnly: isSince(2, 0) && features.includes('"rro"'),
     leavesOutGroups: isSince(2, 0),
+    injectsDevices: isSince(1, 7),
     hasUserNamespaces: isSince(2, 0) && features.includes('"idmap":{"enabled":true}'),
   };
 }

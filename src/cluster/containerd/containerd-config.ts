@@ -68,6 +68,8 @@ function criSectionsV2(layout: RuntimeLayout, options: ContainerdConfigOptions):
     `  stream_server_address = "127.0.0.1"`,
     `  stream_server_port = "0"`,
     ...commonRuntimeLines(options),
+    // The devices of claims come by CDI; 1.6 does not know it, and from 2.0 on it is the default.
+    ...(options.version.minor < 7 ? [] : ["  enable_cdi = true"]),
     "",
     `[${cri}.containerd]`,
     `  snapshotter = ${quote(options.snapshotter)}`,

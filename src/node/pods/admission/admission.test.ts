@@ -22,26 +22,29 @@ const withVolume = (volume: Partial<Volume>) => makePod({ volumes: [{ name: "dat
 describe("what this version cannot do is refused by the name of its field", () => {
   const inMain = (field: string) => `spec.containers{main}.${field}`;
   it.each<[string, Pod]>([
-    ["spec.resourceClaims", makePod({ resourceClaims: [{ name: "gpu" }] })],
     ["spec.volumes[0].iscsi", withVolume({ iscsi: { targetPortal: "x", iqn: "y", lun: 0 } })],
     ["spec.volumes[0].fc", withVolume({ fc: {} })],
     ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "Tape" } })],
     ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "HugePagesX" } })],
     [inMain("env{A}.valueFrom.fileKeyRef"), withEnv("fileKeyRef", { volumeName: "v", path: "p", key: "k" })],
-    [inMain("resources.claims"), withContainer({ resources: { claims: [{ name: "gpu" }] } })],
-    ["spec.initContainers{init}.resources.claims", withInit({ resources: { claims: [{ name: "gpu" }] } })],
   ])("%s", (field, pod) => {
     const message = `Pod uses what this version of nodelet does not support yet: ${field}`;
     expect(rejectUnsupported(pod)).toEqual({ reason: "UnsupportedFeature", message });
   });
 
   it("all of it at once", () => {
-    const pod = makePod({ volumes: [{ name: "data", fc: {} }], resourceClaims: [{ name: "gpu" }] });
-    expect(rejectUnsupported(pod)?.message).toContain("spec.resourceClaims; spec.volumes[0].fc");
+    const pod = makePod({
+      volumes: [
+        { name: "data", fc: {} },
+        { name: "tape", emptyDir: { medium: "Tape" } },
+      ],
+    });
+    expect(rejectUnsupported(pod)?.message).toContain("spec.volumes[0].fc; spec.volumes[1].emptyDir.medium");
   });
 
   it.each<[string, Pod]>([
     ["nothing special", makePod()],
+    ["device claims", makePod({ resourceClaims: [{ name: "gpu", resourceClaimName: "gpu" }] })],
     [
       "volumes on the node",
       makePod({

@@ -4,7 +4,7 @@ import { REFUSED_VOLUME_KINDS } from "../../storage/volumes/network/refused-volu
 import { UNSUPPORTED_POD_FIELDS } from "./unsupported.ts";
 
 it("names every field that is refused", () => {
-  expect(UNSUPPORTED_POD_FIELDS).toEqual(["spec.resourceClaims", "resources.claims", "valueFrom.fileKeyRef"]);
+  expect(UNSUPPORTED_POD_FIELDS).toEqual(["valueFrom.fileKeyRef"]);
 });
 
 it("every kind of volume that is not brought is refused with words of its own", () => {

@@ -1,4 +1,4 @@
-import type { Container, EnvVar, Pod, PodSpec, Volume } from "../../../api/gen/types.ts";
+import type { Container, EnvVar, Pod, Volume } from "../../../api/gen/types.ts";
 import { podContainers } from "../../../api/pods.ts";
 import type { PodRejection } from "./pod-rejection.ts";
 
@@ -20,14 +20,6 @@ interface UnsupportedField<Place> {
   readonly isSetIn: (place: Place) => boolean;
 }
 
-const UNSUPPORTED_IN_SPEC: ReadonlyArray<UnsupportedField<PodSpec>> = [
-  { field: "spec.resourceClaims", isSetIn: ({ resourceClaims = [] }) => resourceClaims.length > 0 },
-];
-
-const UNSUPPORTED_IN_CONTAINERS: ReadonlyArray<UnsupportedField<Container>> = [
-  { field: "resources.claims", isSetIn: ({ resources }) => (resources?.claims ?? []).length > 0 },
-];
-
 const UNSUPPORTED_IN_VARIABLES: ReadonlyArray<UnsupportedField<EnvVar>> = [
   {
     field: "valueFrom.fileKeyRef",
@@ -37,18 +29,14 @@ const UNSUPPORTED_IN_VARIABLES: ReadonlyArray<UnsupportedField<EnvVar>> = [
 ];
 
 /** Every field of a pod that is refused, volumes aside: for who compares them with what the documents say. */
-export const UNSUPPORTED_POD_FIELDS: readonly string[] = [
-  ...UNSUPPORTED_IN_SPEC,
-  ...UNSUPPORTED_IN_CONTAINERS,
-  ...UNSUPPORTED_IN_VARIABLES,
-].map(({ field }) => field);
+export const UNSUPPORTED_POD_FIELDS: readonly string[] = [...UNSUPPORTED_IN_VARIABLES].map(({ field }) => field);
 
 function findUnsupported(pod: Pod): string[] {
   const volumes = (pod.spec?.volumes ?? []).flatMap((volume, index) => unsupportedVolume(volume, index));
   const containers = podContainers(pod).flatMap(({ container, kind }) =>
     unsupportedInContainer(container).map((field) => `${pathOf(kind)}{${container.name}}.${field}`),
   );
-  return [...(pod.spec ? fieldsSetIn(pod.spec, UNSUPPORTED_IN_SPEC) : []), ...volumes, ...containers];
+  return [...volumes, ...containers];
 }
 
 function fieldsSetIn<Place>(place: Place, fields: ReadonlyArray<UnsupportedField<Place>>): string[] {
@@ -85,10 +73,9 @@ function isMemory(medium = ""): boolean {
 }
 
 function unsupportedInContainer(container: Container): string[] {
-  const variables = (container.env ?? []).flatMap((variable) =>
+  return (container.env ?? []).flatMap((variable) =>
     fieldsSetIn(variable, UNSUPPORTED_IN_VARIABLES).map((field) => `env{${variable.name}}.${field}`),
   );
-  return [...variables, ...fieldsSetIn(container, UNSUPPORTED_IN_CONTAINERS)];
 }
 
 function pathOf(kind: "init" | "main" | "ephemeral"): string {

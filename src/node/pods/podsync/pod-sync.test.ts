@@ -285,6 +285,19 @@ describe("syncTerminatedPod", () => {
     expect(statuses.get(UID)?.phase).toBe(phase);
   });
 
+  it("keeps logs and directories of a pod that begins anew", async () => {
+    const { steps, world, syncer } = createRig();
+    world.runtime = makeRuntimeStatus(["main exited:0"]);
+    await syncer.syncTerminatedPod({
+      subject: { kind: "pod", pod: makePod() },
+      deleted: true,
+      beginsAnew: true,
+      signal,
+    });
+    expect(steps).toContain("remove, keeps logs");
+    expect(steps).not.toContain("remove directories");
+  });
+
   it("removes everything of a pod that nobody names any more, its directory last", async () => {
     const { steps, world, syncer } = createRig();
     world.runtime = makeRuntimeStatus(["main exited:0"]);

@@ -8,6 +8,7 @@ import type { PodProbes } from "../probes/pod-probes.ts";
 import type { Subject } from "../workers/pod-state.ts";
 import { type PodSyncer, referenceOf, type SyncResult } from "../workers/pod-syncer.ts";
 import { type CgroupStepsDeps, createCgroupSteps } from "./cgroup-steps.ts";
+import { type ClaimStepsDeps, createClaimSteps } from "./claim-steps.ts";
 import { createEndStep, deadlineOverride } from "./deadline-step.ts";
 import { createNetworkStep } from "./network-step.ts";
 import { planNextLook } from "./next-look.ts";
@@ -20,6 +21,7 @@ import { createVolumeSteps, type VolumeStepsDeps, volumeRejection } from "./volu
 
 interface PodSyncDeps
   extends CgroupStepsDeps,
+    ClaimStepsDeps,
     VolumeStepsDeps,
     RuntimeStepsDeps,
     StatusStepsDeps,
@@ -41,6 +43,7 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
   const { observeResize, noteResize } = createResizeSteps(deps);
   const { readRuntime, checkStopped, ...inRuntime } = createRuntimeSteps(deps, failures);
   const { makeCgroup, releaseCgroup } = createCgroupSteps(deps);
+  const { prepareClaims, unprepareClaims } = createClaimSteps(deps);
   const { setUpVolumes, tearDownVolumes, removeDirectories } = createVolumeSteps(deps);
   const awaitNetwork = createNetworkStep(deps);
   const endIfOver = createEndStep(deps);
@@ -61,6 +64,7 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
     publishStatus,
     endIfOver,
     awaitNetwork,
+    prepareClaims,
     makeCgroupAndVolumes,
     inRuntime.startContainers,
     noteResize,
@@ -74,7 +78,7 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
 
   /**
    * How the containers ended is published by the next work at once: told here as well, the API server would be told
-   * twice.
+   * twice. What drivers hold for the pod is given back before, because a pod that is told to be over loses its claims.
    */
   const terminating = (gracePeriodSeconds: number): ReadonlyArray<Step<SyncRun>> => [
     readRuntime,
@@ -83,6 +87,7 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
     async (run) => await inRuntime.stopContainers(run, gracePeriodSeconds),
     readRuntime,
     checkStopped,
+    unprepareClaims,
   ];
 
   const forgetFailures = ({ reference }: SyncRun) => failures.forget(reference.uid);
@@ -90,14 +95,16 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
   /** The cgroup goes after the volumes, because what a volume holds in memory is counted there. */
   const givingBack: ReadonlyArray<Step<SyncRun>> = [tearDownVolumes, releaseCgroup, finishStatus];
 
-  const terminated = (deleted: boolean): ReadonlyArray<Step<SyncRun>> => [
+  const terminated = (deleted: boolean, beginsAnew: boolean): ReadonlyArray<Step<SyncRun>> => [
     readRuntime,
     observeProbes,
     publishStatus,
     forgetFailures,
     // Nothing runs any more, so that neither needs the other; both end before the next attempt may begin.
-    async (run) => await together([takeSteps(givingBack, run), ...(deleted ? [inRuntime.removeContainers(run)] : [])]),
-    ...(deleted ? [removeDirectories] : []),
+    async (run) =>
+      await together([takeSteps(givingBack, run), ...(deleted ? [inRuntime.removeContainers(run, beginsAnew)] : [])]),
+    // Where the logs stay, they are found by the directory if nobody wants the pod after all.
+    ...(deleted && !beginsAnew ? [removeDirectories] : []),
   ];
 
   const report = (pod: Pod, phase: ReadPod["phase"]): void => {
@@ -136,8 +143,8 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
       const run = { ...runOf(subject, "terminating", signal), override: statusOverride };
       await takeSteps(terminating(gracePeriodSeconds), run);
     },
-    async syncTerminatedPod({ subject, signal, deleted }) {
-      await takeSteps(terminated(deleted), runOf(subject, "terminated", signal));
+    async syncTerminatedPod({ subject, signal, deleted, beginsAnew = false }) {
+      await takeSteps(terminated(deleted, beginsAnew), runOf(subject, "terminated", signal));
     },
   };
 }

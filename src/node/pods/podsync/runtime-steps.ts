@@ -25,7 +25,8 @@ interface RuntimeSteps {
   stopContainers(run: SyncRun, gracePeriodSeconds: number): Promise<void>;
   /** Rejects with StillRunningError where a container runs after it was stopped. */
   checkStopped(run: SyncRun): void;
-  removeContainers(run: SyncRun): Promise<void>;
+  /** With `keepLogs` the restart counts of a pod that begins anew go on. */
+  removeContainers(run: SyncRun, keepLogs: boolean): Promise<void>;
 }
 
 /** Containers of the pod still run although the runtime has stopped them. */
@@ -77,8 +78,8 @@ export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartF
     checkStopped({ reference, runtime: stopped }) {
       if (hasRunningContainer(stopped)) throw new StillRunningError(reference.uid);
     },
-    async removeContainers({ reference, runtime: stopped, signal }) {
-      await changing(reference, async () => await runtime.remove(stopped, signal));
+    async removeContainers({ reference, runtime: stopped, signal }, keepLogs) {
+      await changing(reference, async () => await runtime.remove(stopped, { keepLogs, signal }));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Pod, PodStatus, ResourceStatus } from "../../../api/gen/types.ts";
+import type { Container, Pod, PodStatus, ResourceStatus } from "../../../api/gen/types.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { PodProbes } from "../probes/pod-probes.ts";
 import { computePodStatus } from "../status/compute-pod-status.ts";
@@ -21,8 +21,8 @@ export interface StatusStepsDeps {
   runtimeName(): string;
   /** Whether the pod's runtime handler can make read-only what is mounted beneath a mount. */
   supportsRecursiveReadOnly(pod: Pod): boolean;
-  /** The health of the devices that a container has; undefined where it has none. Default: no container has any. */
-  readonly resourceHealth?: ((podUid: string, container: string) => ResourceStatus[] | undefined) | undefined;
+  /** Who knows the health of the devices that a container has. Default: no container has any. */
+  readonly resourceHealth?: ReadonlyArray<((pod: Pod, container: Container) => ResourceStatus[]) | undefined>;
 }
 
 /** The steps of every work that make what was read of the pod known. */
@@ -54,7 +54,8 @@ export function createStatusSteps(deps: StatusStepsDeps, failures: Pick<StartFai
         now: deps.clock.now(),
         runtimeName: deps.runtimeName(),
         supportsRecursiveReadOnly: deps.supportsRecursiveReadOnly(pod),
-        resourceHealth: (container) => deps.resourceHealth?.(reference.uid, container),
+        resourceHealth: (container) => (deps.resourceHealth ?? []).flatMap((read) => read?.(pod, container) ?? []),
+        actuatedResources: phase === "syncing" ? deps.resizes?.actuatedOf(reference.uid)?.pod : undefined,
         resizeConditions: phase === "syncing" ? deps.resizes?.conditionsOf(reference.uid) : undefined,
         workerPhase: phase,
         override,

@@ -76,8 +76,8 @@ function withVolumeMounts(input: PodStatusInput, { container, published }: Subje
 
 /** The health of a main container's devices, as upstream tells it: of no other kind. */
 function withResourceHealth(input: PodStatusInput, { container, kind }: Subject, status: ContainerStatus) {
-  const health = kind === "main" ? input.resourceHealth?.(container.name) : undefined;
-  return { ...status, ...(health !== undefined && { allocatedResourcesStatus: health }) };
+  const health = kind === "main" ? (input.resourceHealth?.(container) ?? []) : [];
+  return { ...status, ...(health.length > 0 && { allocatedResourcesStatus: health }) };
 }
 
 function statusFromRuntime(

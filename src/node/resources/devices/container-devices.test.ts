@@ -150,7 +150,7 @@ describe("a container", () => {
       { resourceID: "b", health: "Unhealthy" },
     ];
     expect(computeDeviceHealth(rig, "uid-1", "main")).toEqual([{ name: RESOURCE, resources }]);
-    expect(computeDeviceHealth(rig, "uid-1", "other")).toBeUndefined();
+    expect(computeDeviceHealth(rig, "uid-1", "other")).toEqual([]);
   });
 });
 

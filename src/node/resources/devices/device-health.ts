@@ -3,7 +3,7 @@ import { type DeviceAssignments, listDeviceIds } from "./device-assignments.ts";
 import type { DeviceInventory } from "./device-inventory.ts";
 
 /**
- * The health of a container's devices, as its status tells it (`allocatedResourcesStatus`); undefined where it has none.
+ * The health of a container's devices, as its status tells it (`allocatedResourcesStatus`).
  * A device that its plugin does not list any more counts as healthy, as upstream.
  */
 export function computeDeviceHealth(
@@ -16,9 +16,8 @@ export function computeDeviceHealth(
   },
   podUid: string,
   container: string,
-): ResourceStatus[] | undefined {
+): ResourceStatus[] {
   const devices = [...assignments.ofContainer(podUid, container)].sort(([a], [b]) => (a < b ? -1 : 1));
-  if (devices.length === 0) return undefined;
   return devices.map(([name, assigned]) => ({
     name,
     resources: listDeviceIds(assigned)

@@ -1,4 +1,5 @@
-import type { ResourceStatus } from "../../../api/gen/types.ts";
+import type { Container, Pod, ResourceStatus } from "../../../api/gen/types.ts";
+import { podUid } from "../../../api/pods.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
@@ -27,7 +28,7 @@ export interface NodeDevices {
   /** An agent before this one left its account. */
   readonly wasRestored: boolean;
   /** What a container's status tells of its devices. */
-  healthOf(podUid: string, container: string): ResourceStatus[] | undefined;
+  healthOf(pod: Pod, container: Container): ResourceStatus[];
   readonly parts: readonly Part[];
 }
 
@@ -92,8 +93,8 @@ export async function createNodeDevices(
     containers: createContainerDevices({ inventory, assignments, save: checkpoint.save, measureAllocate }),
     handler: plugins.handler,
     wasRestored,
-    healthOf: (podUid, container) =>
-      tellsHealth ? computeDeviceHealth({ inventory, assignments }, podUid, container) : undefined,
+    healthOf: (pod, { name }) =>
+      tellsHealth ? computeDeviceHealth({ inventory, assignments }, podUid(pod), name) : [],
     parts: [
       { name: "device plugins", run: plugins.run },
       { name: "device plugin registration", run: registration },

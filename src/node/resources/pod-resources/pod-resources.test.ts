@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../../../api/gen/types.ts";
+import type { Container, Pod } from "../../../api/gen/types.ts";
 import { silentLog } from "../../../base/log.ts";
 import { createMetrics } from "../../../base/metrics.ts";
 import { createMemoryServer } from "../../../grpc/fake/memory-server.ts";
@@ -33,6 +33,19 @@ const MEMORY = {
   blocksOf: (_uid: string, name: string) =>
     name === "main" ? [{ numaNodes: [0, 1], resource: "memory", size: GIB }] : [],
   allocatable: [{ numaNodes: [1], resource: "hugepages-2Mi", size: 2 * GIB }],
+};
+
+const CLAIMED = {
+  driver: "example.com",
+  poolName: "pool",
+  deviceName: "gpu-0",
+  shareId: "share-1",
+  requestNames: [],
+  cdiDeviceIds: ["example.com/gpu=0"],
+};
+const CLAIMS = {
+  usesOf: (_pod: Pod, { name }: Container) =>
+    name === "plain" ? [{ namespace: "default", name: "gpu", devices: [CLAIMED] }] : [],
 };
 
 /** A node with four devices, of which a sidecar has one and a main container two. */
@@ -78,7 +91,14 @@ async function startServer() {
       files,
       log: silentLog,
       metrics,
-      source: createPodUses({ activePods: () => [POD], inventory, assignments, cpus: CPUS, memory: MEMORY }),
+      source: createPodUses({
+        activePods: () => [POD],
+        inventory,
+        assignments,
+        cpus: CPUS,
+        memory: MEMORY,
+        deviceClaims: CLAIMS,
+      }),
       async serve({ services }) {
         served = services;
         return { close: async () => undefined };
@@ -115,20 +135,33 @@ const memory = (memoryType: string, gibibytes: number, ...nodes: number[]) => ({
   size: BigInt(gibibytes * GIB),
   topology: { nodes: nodes.map((node) => ({ ID: BigInt(node) })) },
 });
+const DYNAMIC_RESOURCE = {
+  claimName: "gpu",
+  claimNamespace: "default",
+  claimResources: [
+    {
+      cdiDevices: [{ name: "example.com/gpu=0" }],
+      driverName: "example.com",
+      poolName: "pool",
+      deviceName: "gpu-0",
+      shareId: "share-1",
+    },
+  ],
+};
 const WEB = {
   name: "web",
   namespace: "default",
   containers: [
     container("sidecar", device("b")),
     { ...container("main", device("a", 1)), cpuIds: [2n, 3n], memory: [memory("memory", 1, 0, 1)] },
-    container("plain"),
+    { ...container("plain"), dynamicResources: [DYNAMIC_RESOURCE] },
   ],
   cpuIds: [],
   memory: [],
 };
 
 describe("the podresources API", () => {
-  it("lists the devices, CPUs and memory of pods", async () => {
+  it("lists the devices, claims, CPUs and memory of pods", async () => {
     const { v1, stop } = await startServer();
     expect(await v1.list({})).toEqual({ podResources: [WEB] });
     await stop();

@@ -1,7 +1,8 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
-import { isRestartableInitContainer, podReference } from "../../../api/pods.ts";
+import { isRestartableInitContainer, podReference, podUid } from "../../../api/pods.ts";
 import type { ContainerResourceUse, DeviceUse, PodResourcesSource, PodUse } from "../../../pod-resources/port.ts";
 import type { NodeCpus } from "../cpus/node-cpus.ts";
+import type { NodeDeviceClaims } from "../device-claims/node-device-claims.ts";
 import { type DeviceAssignments, NO_NUMA_NODE } from "../devices/device-assignments.ts";
 import type { DeviceInventory } from "../devices/device-inventory.ts";
 import type { NodeMemory } from "../memory/node-memory.ts";
@@ -13,33 +14,37 @@ interface PodUsesDeps {
   readonly assignments: Pick<DeviceAssignments, "ofContainer">;
   /** Undefined: containers share all CPUs. */
   readonly cpus: Pick<NodeCpus, "exclusiveOf" | "allocatable"> | undefined;
+  /** Undefined: no pod has claims. */
+  readonly deviceClaims: Pick<NodeDeviceClaims, "usesOf"> | undefined;
   /** Undefined: containers share all memory. */
   readonly memory: Pick<NodeMemory, "blocksOf" | "allocatable"> | undefined;
 }
 
 /** Tells what pods have of this node, as upstream's podresources does. */
-export function createPodUses({ activePods, inventory, assignments, cpus, memory }: PodUsesDeps): PodResourcesSource {
-  const useOfContainer = (podUid: string, container: Container, isSidecar: boolean): ContainerResourceUse => ({
+export function createPodUses(deps: PodUsesDeps): PodResourcesSource {
+  const { activePods, inventory, assignments, cpus, memory, deviceClaims } = deps;
+  const useOfContainer = (pod: Pod, container: Container, isSidecar: boolean): ContainerResourceUse => ({
     name: container.name,
     isSidecar,
-    cpus: cpus?.exclusiveOf(podUid, container.name) ?? [],
-    memory: memory?.blocksOf(podUid, container.name) ?? [],
-    devices: [...assignments.ofContainer(podUid, container.name)].flatMap(([resource, { idsByNumaNode }]) =>
+    cpus: cpus?.exclusiveOf(podUid(pod), container.name) ?? [],
+    memory: memory?.blocksOf(podUid(pod), container.name) ?? [],
+    devices: [...assignments.ofContainer(podUid(pod), container.name)].flatMap(([resource, { idsByNumaNode }]) =>
       [...idsByNumaNode].flatMap(([node, ids]) =>
         ids.map((id) => ({ resource, id, numaNode: node === NO_NUMA_NODE ? undefined : node })),
       ),
     ),
+    claims: deviceClaims?.usesOf(pod, container) ?? [],
   });
   const useOfPod = (pod: Pod): PodUse => {
-    const { uid, name, namespace } = podReference(pod);
+    const { name, namespace } = podReference(pod);
     const { initContainers = [], containers = [] } = pod.spec ?? {};
     const sidecars = initContainers.filter(isRestartableInitContainer);
     return {
       name,
       namespace,
       containers: [
-        ...sidecars.map((container) => useOfContainer(uid, container, true)),
-        ...containers.map((container) => useOfContainer(uid, container, false)),
+        ...sidecars.map((container) => useOfContainer(pod, container, true)),
+        ...containers.map((container) => useOfContainer(pod, container, false)),
       ],
     };
   };

@@ -3,6 +3,7 @@ import { silentLog } from "../../../base/log.ts";
 import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
 import type { Files, Host } from "../../../host/port.ts";
 import { computeNodeAddresses } from "../../cluster/node-status/node-addresses.ts";
+import { readCgroupVersion } from "../../resources/capacity/cgroup-version.ts";
 import { readHasSwapController } from "../../resources/capacity/machine-swap.ts";
 import { readNodeCapacity } from "../../resources/capacity/read-node-capacity.ts";
 import { parseResolvConf, type ResolvConf } from "../identity/resolv-conf.ts";
@@ -15,7 +16,7 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
   const { kubelet } = config;
   // The node's status logs again and again what cannot be read of the machine, so this reading logs nothing.
   const { machine, allocatable } = await readNodeCapacity({ machine: host.machine, log: silentLog }, config);
-  const cgroupVersion = (await host.files.stat("/sys/fs/cgroup/cgroup.controllers")) === undefined ? 1 : 2;
+  const cgroupVersion = await readCgroupVersion(host.files);
   return {
     nodeName: config.nodeName,
     hostIps: await readHostIps(host, config),

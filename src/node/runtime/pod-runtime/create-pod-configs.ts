@@ -2,6 +2,7 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { podUid } from "../../../api/pods.ts";
 import type { ContainerConfig, PodSandboxConfig } from "../../../cri/gen/cri-v1.ts";
 import type { NodeCpus } from "../../resources/cpus/node-cpus.ts";
+import type { NodeDeviceClaims } from "../../resources/device-claims/node-device-claims.ts";
 import type { ContainerDevices } from "../../resources/devices/container-devices.ts";
 import { type DeviceOptions, NO_DEVICE_OPTIONS } from "../../resources/devices/device-options.ts";
 import type { NodeMemory } from "../../resources/memory/node-memory.ts";
@@ -63,6 +64,8 @@ export interface PodConfigsDeps {
   cgroupParentOf: ((pod: Pod) => string) | undefined;
   /** The devices that containers were given. Default: none has any. */
   devices?: Pick<ContainerDevices, "prepare"> | undefined;
+  /** What containers get by the claims of their pods. Default: nothing. */
+  deviceClaims?: Pick<NodeDeviceClaims, "cdiDevicesOf"> | undefined;
   /** The CPUs that containers were given. Default: all run on all of them. */
   cpus?: Pick<NodeCpus, "cpuListOf" | "sizingOf"> | undefined;
   /** The memory that containers were given. Default: all share all of it. */
@@ -93,6 +96,8 @@ export function createPodConfigs(facts: NodeFacts, deps: PodConfigsDeps): PodCon
       if (!environment.ok) return configError(environment.error);
       const owned = await deps.devices?.prepare({ podUid: podUid(pod), container }, signal);
       if (owned !== undefined && !owned.ok) return configError(owned.error);
+      const claimed = deps.deviceClaims?.cdiDevicesOf(pod, container) ?? { ok: true, names: [] };
+      if (!claimed.ok) return configError(claimed.error);
       const userNamespace = await userNamespaceOf(pod);
       const wanted = { pod, container, restartCount, imageRef, imageUser, node, targetContainerId, userNamespace };
       const error = findContainerConfigError(wanted);
@@ -108,7 +113,7 @@ export function createPodConfigs(facts: NodeFacts, deps: PodConfigsDeps): PodCon
         devices: [...options.devices, ...devices],
         environment: [...options.envs, ...environment.variables],
         annotations: options.annotations,
-        cdiDevices: options.cdiDevices,
+        cdiDevices: [...new Set([...claimed.names, ...options.cdiDevices])],
         cpuList: deps.cpus?.cpuListOf(podUid(pod), container.name),
         numaNodeList: deps.memory?.nodeListOf(podUid(pod), container.name),
       });

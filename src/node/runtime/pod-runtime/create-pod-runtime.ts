@@ -104,8 +104,8 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     async stop(pod, status, options) {
       await stopPod(stopDeps, pod, status, options);
     },
-    async remove(status, signal) {
-      await removePod(removeDeps, status, signal);
+    async remove(status, options) {
+      await removePod(removeDeps, status, options);
       crashLoops.forget(status.uid);
       deps.resizer?.forget(status.uid);
     },

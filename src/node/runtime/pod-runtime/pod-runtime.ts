@@ -16,8 +16,8 @@ export interface PodRuntime {
     status: PodRuntimeStatus,
     options: { gracePeriodSeconds: number | undefined; signal: AbortSignal },
   ): Promise<void>;
-  /** Removes the stopped containers, the sandboxes and the logs. */
-  remove(status: PodRuntimeStatus, signal: AbortSignal): Promise<void>;
+  /** Removes the stopped containers, the sandboxes and, unless the pod begins anew and needs them, the logs. */
+  remove(status: PodRuntimeStatus, options: { keepLogs: boolean; signal: AbortSignal }): Promise<void>;
 }
 
 export interface SyncOptions {

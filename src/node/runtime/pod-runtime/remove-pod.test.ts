@@ -16,7 +16,7 @@ async function createRig() {
   await node.clock.settle();
   const directories = { podLogsDirectory: "/var/log/pods", containerLogsDirectory: "/var/log/containers" };
   const deps = { runtime: node.cri.runtime, files: node.host.files, ...directories };
-  const remove = async () => await removePod(deps, await node.read(pod), NEVER);
+  const remove = async (keepLogs = false) => await removePod(deps, await node.read(pod), { keepLogs, signal: NEVER });
   return { ...node, deps, remove };
 }
 
@@ -28,6 +28,15 @@ it("removes containers, sandboxes, links and logs", async () => {
   expect(await host.files.list("/var/log/containers")).toEqual([]);
   expect(await host.files.stat(LOGS)).toBeUndefined();
   expect(calls).toEqual(["0s removeContainer", "0s removeContainer", "0s removePodSandbox"]);
+});
+
+it("leaves the logs of a pod that begins anew, so that its restart counts go on", async () => {
+  const { cri, host, remove } = await createRig();
+  const logs = await host.files.list(`${LOGS}/a`);
+  await remove(true);
+  expect([...cri.containers(), ...cri.sandboxes()]).toEqual([]);
+  expect(logs).toHaveLength(1);
+  expect(await host.files.list(`${LOGS}/a`)).toEqual(logs);
 });
 
 it("keeps the logs while the runtime holds something, and comes to an end when it is tried again", async () => {

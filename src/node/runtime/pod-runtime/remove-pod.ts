@@ -17,11 +17,17 @@ export interface RemoveDeps {
 
 /**
  * Removes all that the runtime and the log directories hold of a pod whose containers have stopped. The logs are
- * removed last: after a failure the runtime still lists the pod, so that the removal is repeated.
+ * removed last: after a failure the runtime still lists the pod, so that the removal is repeated. With `keepLogs` the
+ * newest log of each container stays.
  */
-export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, signal: AbortSignal): Promise<void> {
+export async function removePod(
+  deps: RemoveDeps,
+  status: PodRuntimeStatus,
+  { keepLogs, signal }: { keepLogs: boolean; signal: AbortSignal },
+): Promise<void> {
+  const remove = keepLogs ? removeContainerForRestart : removeContainer;
   const containers = status.containers.map((container) => async () => {
-    await removeContainer(deps, status, container, signal);
+    await remove(deps, status, container, signal);
   });
   const sandboxes = status.sandboxes.map(
     ({ id }) =>
@@ -29,7 +35,7 @@ export async function removePod(deps: RemoveDeps, status: PodRuntimeStatus, sign
         await removeSandbox(deps.runtime, id, signal),
   );
   await runAll([...containers, ...sandboxes], "removing the pod from the runtime");
-  await deps.files.remove(podLogDirectory(deps.podLogsDirectory, status));
+  if (!keepLogs) await deps.files.remove(podLogDirectory(deps.podLogsDirectory, status));
 }
 
 /**

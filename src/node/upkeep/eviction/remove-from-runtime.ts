@@ -24,5 +24,5 @@ export function createRuntimeRemover({ cache, pleg, pods, workers }: RuntimeRemo
     isKnown: (uid) => workers.state(uid) !== undefined,
   });
   return async (pod: PodRuntimeStatus, signal: AbortSignal): Promise<void> =>
-    await changing(pod, async () => await pods.remove(pod, signal));
+    await changing(pod, async () => await pods.remove(pod, { keepLogs: false, signal }));
 }

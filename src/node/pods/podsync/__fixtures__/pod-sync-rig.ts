@@ -51,8 +51,8 @@ export function createRig() {
         steps.push(`stop ${pod === undefined ? "orphan" : "pod"} ${gracePeriodSeconds}`);
         await world.stop();
       },
-      async remove() {
-        steps.push("remove");
+      async remove(_status, { keepLogs }) {
+        steps.push(keepLogs ? "remove, keeps logs" : "remove");
         await world.remove();
       },
     },

@@ -39,8 +39,11 @@ const TIMES: ReadonlySet<string> = new Set([
   "lastTransitionTime",
   "lastProbeTime",
 ]);
-/** Objects that mean the same when they are empty as when they are absent. An empty state is not one: `waiting: {}`. */
-const OPTIONAL_OBJECTS: ReadonlySet<string> = new Set(["lastState", "resources", "allocatedResources"]);
+/**
+ * Objects that mean the same when they are empty as when they are absent. An empty state is not one: `waiting: {}`,
+ * nor are empty resources, by which API servers see that the node knows of resizes.
+ */
+const OPTIONAL_OBJECTS: ReadonlySet<string> = new Set(["lastState", "allocatedResources"]);
 /** Required texts, which are empty until the runtime knows them. */
 const REQUIRED_TEXTS: ReadonlySet<string> = new Set(["image", "imageID"]);
 
