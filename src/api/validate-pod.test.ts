@@ -212,7 +212,10 @@ describe("resources", () => {
     ],
     [{ limits: { "example.com/gpu": "500m" } }, 'limits[example.com/gpu]: Invalid value: "500m": must be an integer'],
     [{ limits: { "hugepages-2Mi": "2Mi" } }, "Forbidden: HugePages require cpu or memory"],
-    [{ claims: [{ name: "x" }] }, 'claims[0].name: Not found: "x"'],
+    [
+      { claims: [{ name: "x" }] },
+      'claims[0]: Not found: "x": must be one of the names in pod.spec.resourceClaims which is empty',
+    ],
   ])("%j", (resources, problem) => {
     const prefix = problem.startsWith("Forbidden") ? "spec.containers[0].resources: " : "spec.containers[0].resources.";
     expect(withMain({ ...(resources && { resources }) })[0]).toBe(`${prefix}${problem}`);

@@ -6,6 +6,7 @@ import { validateLabels, validateMetadata } from "./validation/metadata.ts";
 import { checkDnsSubdomain, checkQualifiedName } from "./validation/names.ts";
 import { validateNetworking } from "./validation/networking.ts";
 import { each, inRange, invalidEach, oneOf, optionalOneOf, required } from "./validation/problems.ts";
+import { validateResourceClaims } from "./validation/resource-claims.ts";
 import { validatePodLevelResources } from "./validation/resources.ts";
 import { validateSchedulingGates, validateTolerations, validateTopologySpread } from "./validation/scheduling.ts";
 import { validatePodSecurity } from "./validation/security.ts";
@@ -31,6 +32,7 @@ export function validatePod(pod: Pod): FieldError[] {
 function validateSpec(pod: Pod, spec: PodSpec): FieldError[] {
   return [
     ...validateVolumes("spec.volumes", spec),
+    ...validateResourceClaims("spec.resourceClaims", pod),
     ...validateContainers(spec),
     ...oneOf("spec.restartPolicy", spec.restartPolicy, ["Always", "OnFailure", "Never"]),
     ...inRange("spec.activeDeadlineSeconds", spec.activeDeadlineSeconds, [1, MAX_INT32]),

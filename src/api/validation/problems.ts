@@ -32,8 +32,9 @@ export function duplicate(path: string, value: unknown): FieldError {
 }
 
 /** The value refers to something that the pod does not have. */
-export function notFound(path: string, value: unknown): FieldError {
-  return { path, reason: "FieldValueNotFound", message: `Not found: ${showValue(value)}` };
+export function notFound(path: string, value: unknown, detail = ""): FieldError {
+  const message = `Not found: ${showValue(value)}`;
+  return { path, reason: "FieldValueNotFound", message: detail === "" ? message : `${message}: ${detail}` };
 }
 
 /** The field must not be set here. */

@@ -3,7 +3,8 @@ import type { Pod, ResourceRequirements } from "../gen/types.ts";
 import { compareQuantities, parseQuantity } from "../quantity.ts";
 import { amountOf, computeContainerRequests, isPodLevelResource } from "../resources.ts";
 import { checkQualifiedName } from "./names.ts";
-import { each, forbidden, invalid, invalidEach, notFound, required } from "./problems.ts";
+import { forbidden, invalid, invalidEach, required } from "./problems.ts";
+import { validateClaimReferences } from "./resource-claims.ts";
 
 const STANDARD_RESOURCES = ["cpu", "memory", "ephemeral-storage"];
 const NANOS_PER_UNIT = 10n ** 9n;
@@ -20,10 +21,7 @@ export function validateResources(
 ): FieldError[] {
   return [
     ...validateAmounts(path, resources, checkContainerResourceName),
-    ...each(`${path}.claims`, resources.claims, ({ name }, claimPath) => {
-      if (name === "") return [required(`${claimPath}.name`)];
-      return claims.has(name) ? [] : [notFound(`${claimPath}.name`, name)];
-    }),
+    ...validateClaimReferences(`${path}.claims`, resources.claims, claims),
   ];
 }
 

@@ -20,6 +20,11 @@ const POD_SPEC = {
       envFrom: [{ secretRef: { name: "env" } }],
     },
   ],
+  resourceClaims: [
+    { name: "d", resourceClaimName: "devices" },
+    { name: "made", resourceClaimTemplateName: "t" },
+    { name: "not-made", resourceClaimTemplateName: "t" },
+  ],
   ephemeralContainers: [{ name: "e", envFrom: [{ secretRef: { name: "debug" } }] }],
   volumes: [
     { name: "s", secret: { secretName: "volume" } },
@@ -44,10 +49,15 @@ beforeEach(() => {
   cluster.put("persistentvolumes", volume("others", { namespace: "default", name: "somebody-elses" }));
   cluster.put("volumeattachments.storage.k8s.io", attachment("mine", "a"));
   cluster.put("volumeattachments.storage.k8s.io", attachment("others", "b"));
+  cluster.put("resourceslices.resource.k8s.io", slice("mine", { nodeName: "a" }));
+  cluster.put("resourceslices.resource.k8s.io", slice("others", { nodeName: "b" }));
+  cluster.put("resourceslices.resource.k8s.io", slice("shared", { allNodes: true }));
 });
 
 function putPod(name: string, spec: Record<string, unknown>, annotations: Record<string, string> = {}) {
-  cluster.put("pods", { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "default", annotations }, spec });
+  const status = { resourceClaimStatuses: [{ name: "made", resourceClaimName: "pod-made-x" }] };
+  const metadata = { name, namespace: "default", annotations };
+  cluster.put("pods", { apiVersion: "v1", kind: "Pod", metadata, spec, status });
 }
 
 function volume(name: string, claimRef: { namespace: string; name: string }) {
@@ -64,6 +74,15 @@ function volume(name: string, claimRef: { namespace: string; name: string }) {
 function attachment(name: string, nodeName: string) {
   const spec = { attacher: "d", nodeName, source: {} };
   return { apiVersion: "storage.k8s.io/v1", kind: "VolumeAttachment", metadata: { name }, spec };
+}
+
+function slice(name: string, nodes: object) {
+  return {
+    apiVersion: "resource.k8s.io/v1",
+    kind: "ResourceSlice",
+    metadata: { name },
+    spec: { driver: "d", ...nodes },
+  };
 }
 
 /** An access written as `get core secrets default/name` or `list core pods`, with `?field=value` for a selector. */
@@ -115,7 +134,11 @@ describe("a node", () => {
     "create certificates.k8s.io certificatesigningrequests",
     "watch node.k8s.io runtimeclasses",
     "create authentication.k8s.io tokenreviews",
-    "list resource.k8s.io resourceslices?nodeName=a",
+    "list resource.k8s.io resourceslices?spec.nodeName=a",
+    "create resource.k8s.io resourceslices",
+    ...["get", "update", "patch", "delete"].map((verb) => `${verb} resource.k8s.io resourceslices mine`),
+    "get resource.k8s.io resourceclaims default/devices",
+    "get resource.k8s.io resourceclaims default/pod-made-x",
   ])("may %s", (text) => {
     expect(createAuthorizer(cluster).authorize(access(text))).toEqual({ allowed: true, reason: "" });
   });
@@ -156,6 +179,13 @@ describe("a node", () => {
     ["update core pods default/pod", ""],
     ["create core pods/exec default/pod", ""],
     ["list core namespaces", ""],
+    ["patch resource.k8s.io resourceslices others", UNRELATED],
+    ["get resource.k8s.io resourceslices shared", UNRELATED],
+    ["create resource.k8s.io resourceslices/status mine", "cannot authorize ResourceSlice subresources"],
+    ["get resource.k8s.io resourceclaims default/unrelated", UNRELATED],
+    ["get resource.k8s.io resourceclaims other/devices", UNRELATED],
+    ["list resource.k8s.io resourceclaims default/devices", "can only get individual resources of this type"],
+    ["update resource.k8s.io resourceclaims/status default/devices", "can only get individual resources of this type"],
     [
       "list resource.k8s.io resourceslices",
       "can only list/watch/deletecollection resourceslices with nodeName field selector",

@@ -2,7 +2,7 @@ import { parseFieldSelector } from "../../api/selectors/field-selector.ts";
 import type { AccessAttributes, AccessDecision, Authorize, ResourceAccess } from "../ports/request.ts";
 import type { ResourceFeed } from "../ports/resources.ts";
 import { nodeNameOfUser } from "../ports/user.ts";
-import { createNodeGraph, type NodeGraph, type Related } from "./node-graph.ts";
+import { createNodeGraph, type NodeGraph, type OfOneNode, type Related } from "./node-graph.ts";
 import { NODE_RULES } from "./node-rules.ts";
 import { rulesAllow } from "./rule-match.ts";
 
@@ -63,8 +63,7 @@ const SUBDIVIDED = new Map<string, (request: NodeRequest) => AccessDecision>(
     "leases.coordination.k8s.io": decideLease,
     "csinodes.storage.k8s.io": decideCsiNode,
     "resourceslices.resource.k8s.io": decideResourceSlice,
-    // No pod here can refer to a claim, because the kind is not served.
-    "resourceclaims.resource.k8s.io": ({ node }) => deny(unrelated(node)),
+    "resourceclaims.resource.k8s.io": (request) => decideGet(request, "resourceclaim"),
     nodes: decideNode,
     pods: decidePod,
   }),
@@ -72,7 +71,7 @@ const SUBDIVIDED = new Map<string, (request: NodeRequest) => AccessDecision>(
 
 const unrelated = (node: string) => `no relationship found between node '${node}' and this object`;
 
-function decideRelated({ node, access, graph }: NodeRequest, kind: Related | "volumeattachment"): AccessDecision {
+function decideRelated({ node, access, graph }: NodeRequest, kind: Related | OfOneNode): AccessDecision {
   if (access.name === "") return deny("No Object name found");
   return graph.isRelated(node, kind, access.namespace, access.name) ? ALLOWED : deny(unrelated(node));
 }
@@ -86,7 +85,7 @@ function decideRead(request: NodeRequest, kind: Related): AccessDecision {
   return decideRelated(request, kind);
 }
 
-function decideGet(request: NodeRequest, kind: Related | "volumeattachment"): AccessDecision {
+function decideGet(request: NodeRequest, kind: Related | OfOneNode): AccessDecision {
   const { verb, subresource } = request.access;
   if (verb !== "get") return deny("can only get individual resources of this type");
   if (subresource !== "") return deny("cannot get subresource");
@@ -127,14 +126,17 @@ function decideCsiNode(request: NodeRequest): AccessDecision {
   return isOwn(request) ? ALLOWED : deny("can only access CSINode with the same name as the requesting node");
 }
 
-/**
- * Slices are not served. What upstream allows without looking at the slice is allowed, so that a kubelet gets its 404.
- */
-function decideResourceSlice({ node, access }: NodeRequest): AccessDecision {
+/** A node has to do with its own slices only. NodeRestriction checks for whom one is created. */
+function decideResourceSlice(request: NodeRequest): AccessDecision {
+  const { node, access } = request;
   if (access.subresource !== "") return deny("cannot authorize ResourceSlice subresources");
   if (access.verb === "create") return ALLOWED;
-  if (!["list", "watch", "deletecollection"].includes(access.verb)) return deny(unrelated(node));
-  return selects(access.fieldSelector, "nodeName", node)
+  if (["get", "update", "patch", "delete"].includes(access.verb)) return decideRelated(request, "resourceslice");
+  if (!["list", "watch", "deletecollection"].includes(access.verb)) {
+    const verbs = "get, watch, list, create, update, patch, delete, deletecollection";
+    return deny(`only the following verbs are allowed for a ResourceSlice: ${verbs}`);
+  }
+  return selects(access.fieldSelector, "spec.nodeName", node)
     ? ALLOWED
     : deny("can only list/watch/deletecollection resourceslices with nodeName field selector");
 }

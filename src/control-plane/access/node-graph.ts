@@ -5,11 +5,21 @@ import { podDependencies, volumeSecrets } from "./pod-dependencies.ts";
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
 /** The kinds of objects that are related to a node by the pods that are bound to it. */
-export type Related = "configmap" | "persistentvolume" | "persistentvolumeclaim" | "pod" | "secret" | "serviceaccount";
+export type Related =
+  | "configmap"
+  | "persistentvolume"
+  | "persistentvolumeclaim"
+  | "pod"
+  | "resourceclaim"
+  | "secret"
+  | "serviceaccount";
+
+/** The kinds of objects that name their node themselves. */
+export type OfOneNode = "resourceslice" | "volumeattachment";
 
 /** Knows the objects that a node's pods need. */
 export interface NodeGraph {
-  isRelated(node: string, kind: Related | "volumeattachment", namespace: string, name: string): boolean;
+  isRelated(node: string, kind: Related | OfOneNode, namespace: string, name: string): boolean;
   close(): void;
 }
 
@@ -30,6 +40,7 @@ export function createNodeGraph(feed: ResourceFeed): NodeGraph {
   const claimOfVolume = new Map<string, string>();
   const volumesOfSecret = new Map<string, Set<string>>();
   const nodeOfAttachment = new Map<string, string>();
+  const nodeOfSlice = new Map<string, string>();
 
   const stops = [
     feed.follow("pods", (event) => {
@@ -57,6 +68,12 @@ export function createNodeGraph(feed: ResourceFeed): NodeGraph {
       if (type === "DELETED") nodeOfAttachment.delete(name);
       else nodeOfAttachment.set(name, typed("VolumeAttachment", object).spec.nodeName);
     }),
+    feed.follow("resourceslices.resource.k8s.io", ({ type, object }: ResourceEvent) => {
+      const name = object.metadata.name ?? "";
+      const { nodeName = "" } = typed("ResourceSlice", object).spec;
+      if (type === "DELETED" || nodeName === "") nodeOfSlice.delete(name);
+      else nodeOfSlice.set(name, nodeName);
+    }),
   ];
 
   const refers = (node: string, key: string | undefined) => key !== undefined && counts.get(node)?.has(key) === true;
@@ -64,6 +81,7 @@ export function createNodeGraph(feed: ResourceFeed): NodeGraph {
   return {
     isRelated(node, kind, namespace, name) {
       if (kind === "volumeattachment") return nodeOfAttachment.get(name) === node;
+      if (kind === "resourceslice") return nodeOfSlice.get(name) === node;
       if (kind === "persistentvolume") return ownsVolume(node, name);
       const key = relatedKey(kind, namespace, name);
       if (refers(node, key)) return true;

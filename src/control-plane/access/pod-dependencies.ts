@@ -1,13 +1,15 @@
 import type { Container, EphemeralContainer, PersistentVolume, Pod, Volume } from "../../api/gen/types.ts";
+import { deviceClaimNamesOf } from "../claims/device-claims.ts";
 
 /** An object of the pod's namespace that the pod needs. */
 interface PodDependency {
-  readonly kind: "configmap" | "persistentvolumeclaim" | "secret" | "serviceaccount";
+  readonly kind: "configmap" | "persistentvolumeclaim" | "resourceclaim" | "secret" | "serviceaccount";
   readonly name: string;
 }
 
 /** The objects that a node must read to run the pod. Missing and empty names are left out. */
-export function podDependencies({ metadata = {}, spec }: Pod): PodDependency[] {
+export function podDependencies(pod: Pod): PodDependency[] {
+  const { metadata = {}, spec } = pod;
   if (spec === undefined) return [];
   const { containers, initContainers = [], ephemeralContainers = [], volumes = [], imagePullSecrets = [] } = spec;
   const everyContainer = [...initContainers, ...containers, ...ephemeralContainers];
@@ -16,6 +18,7 @@ export function podDependencies({ metadata = {}, spec }: Pod): PodDependency[] {
     ...imagePullSecrets.map(({ name }) => reference("secret", name)),
     ...everyContainer.flatMap(environmentReferences),
     ...volumes.flatMap((volume) => volumeReferences(volume, metadata.name ?? "")),
+    ...deviceClaimNamesOf(pod).map((name) => reference("resourceclaim", name)),
   ];
   return found.filter((one) => one !== undefined);
 }

@@ -1,6 +1,7 @@
 import { type KubeObject, typed } from "../../api/object.ts";
 import type { ResourceEvent, ResourceReader } from "../ports/resources.ts";
 import { type Cluster, type NodeInfo, nodeInfoOf, withPods } from "./cluster.ts";
+import { createDeviceView, type PendingDevices } from "./devices/device-view.ts";
 import type { ClusterChange } from "./filters/filter.ts";
 import { createKinSelectors } from "./kin-selectors.ts";
 import { type PodInfo, podInfoOf } from "./pod-info.ts";
@@ -24,7 +25,7 @@ export interface ClusterView {
   /** Records the node on which room is being made for the pod; "" when that has ended. */
   nominate(pod: PodInfo, nodeName: string): void;
   nominated(): readonly PodInfo[];
-  current(): Cluster;
+  current(): Cluster & { readonly devices: PendingDevices };
 }
 
 /** A view without nodes and pods, until it is told of them. */
@@ -40,6 +41,7 @@ export function createClusterView(reader: ResourceReader): ClusterView {
   const full = new Map<string, NodeInfo>();
   let sorted: readonly NodeInfo[] | undefined;
   const storage = createStorageView(reader);
+  const devices = createDeviceView(reader);
   const kin = createKinSelectors(reader);
   const namespaceLabels = (name: string) => {
     return reader.get({ resource: "namespaces", namespace: "", name })?.metadata.labels ?? {};
@@ -127,7 +129,7 @@ export function createClusterView(reader: ResourceReader): ClusterView {
     nominated: () => [...nominated.values()],
     current() {
       sorted ??= [...nodes.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(withItsPods);
-      return { nodes: sorted, storage, namespaceLabels, selectorOfKin: kin.selectorOf };
+      return { nodes: sorted, storage, devices, namespaceLabels, selectorOfKin: kin.selectorOf };
     },
   };
 }

@@ -15,7 +15,9 @@ import type {
 import { type Amounts, amountsOf } from "../../api/pod-requests.ts";
 import { computeQosClass, type QosClass } from "../../api/qos.ts";
 import type { LabelSelector } from "../../api/selectors/label-selector.ts";
+import { type DeviceClaimName, deviceClaimNameOf } from "../claims/device-claims.ts";
 import { podClaimsOf } from "../claims/pod-claims.ts";
+import type { DeviceView } from "./devices/device-view.ts";
 import type { Labels, NamespaceLabels, PodInfo } from "./pod-info.ts";
 import { podInfoOf } from "./pod-info.ts";
 
@@ -42,6 +44,7 @@ export interface Cluster {
   /** In order of their names, so that equal clusters lead to equal choices. */
   readonly nodes: readonly NodeInfo[];
   readonly storage: StorageView;
+  readonly devices: DeviceView;
   readonly namespaceLabels: NamespaceLabels;
   /** The labels of the pods that are like this one; no requirements where nobody tells. */
   selectorOfKin(pod: PendingPod): LabelSelector;
@@ -71,6 +74,8 @@ export interface PendingPod {
   readonly controller: OwnerReference | undefined;
   /** The claims that a controller makes for the pod's ephemeral volumes. */
   readonly ephemeralClaims: ReadonlySet<string>;
+  /** Its claims of devices. */
+  readonly deviceClaims: readonly DeviceClaimName[];
 }
 
 /** The node with these pods on it. */
@@ -109,6 +114,7 @@ export function pendingPodOf(pod: Pod): PendingPod {
     qos: computeQosClass(pod),
     controller: pod.metadata?.ownerReferences?.find(({ controller }) => controller === true),
     ephemeralClaims: new Set(ephemeral.map(({ claim }) => claim)),
+    deviceClaims: (spec.resourceClaims ?? []).map((entry) => deviceClaimNameOf(pod, entry)),
   };
 }
 

@@ -1,9 +1,10 @@
 import { isApiError } from "../../api/api-error.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { type KubeObject, typed } from "../../api/object.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { ControllerDeps } from "../control-loop/controller.ts";
 import type { EventRecorder } from "../control-loop/record-events.ts";
 import type { ClusterView } from "./cluster-view.ts";
+import { releaseDevices, reserveDevices } from "./devices/reserve-devices.ts";
 import type { Placement } from "./placement.ts";
 import { createPreemptor } from "./preempt-pods.ts";
 import { prepareVolumes } from "./prepare-volumes.ts";
@@ -20,8 +21,8 @@ export interface SchedulerDeps extends ControllerDeps {
 
 /** Carries out what the scheduler has decided about a pod. Failed API calls put the pod back into the queue. */
 interface PlacementEffects {
-  /** Returns whether the pod is on the node now. */
-  bind(key: string, pod: KubeObject, nodeName: string): Promise<boolean>;
+  /** Gives the pod its devices, and puts it on the node. Returns whether it is there now. */
+  bind(key: string, pod: KubeObject, placement: Placement & { kind: "bind" }): Promise<boolean>;
   /** Reserves and requests the volumes that the pod needs on its node. */
   prepare(key: string, pod: KubeObject, placement: Placement & { kind: "prepare" }): Promise<void>;
   /** Says why the pod waits, and evicts the pods that have to make room for it. */
@@ -38,14 +39,17 @@ export function createPlacementEffects(deps: SchedulerDeps, { view, queue, event
   const { log } = deps;
   const preemptor = createPreemptor({ ...deps, events });
   return {
-    async bind(key, object, nodeName) {
+    async bind(key, object, { nodeName, devices }) {
       try {
+        await reserveDevices(deps, typed("Pod", object), devices);
         await deps.bind(object, nodeName);
       } catch (error) {
         if (!isApiError(error)) throw error;
         view.forget(key);
-        // Somebody else has bound the pod, or it is gone: the feed says what became of it.
-        if (error.reason === "Conflict" || error.reason === "NotFound") queue.finish(key);
+        // Somebody else has bound the pod, or it is gone: the feed says what became of it. That it is its claims that
+        // somebody was faster with says nothing.
+        const isSettled = error.reason === "Conflict" || error.reason === "NotFound";
+        if (isSettled && devices.length === 0) queue.finish(key);
         else {
           log.warn("a pod could not be bound", { pod: key, node: nodeName, error: messageOf(error) });
           queue.delay(key);
@@ -67,9 +71,10 @@ export function createPlacementEffects(deps: SchedulerDeps, { view, queue, event
         queue.delay(key);
       }
     },
-    async wait(key, object, { message, nominatedNode, preemption }) {
+    async wait(key, object, { message, nominatedNode, preemption, released }) {
       events.record({ about: object, type: "Warning", reason: "FailedScheduling", message });
       await reportUnschedulable(deps, object, { message, nominatedNode });
+      for (const claim of released) await releaseDevices(deps, typed("Pod", object), claim);
       if (preemption === undefined) return;
       log.info("pods make room for a more important one", {
         pod: key,

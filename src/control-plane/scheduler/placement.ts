@@ -1,6 +1,7 @@
 import { computeNamedNodes } from "../../api/selectors/node-selector.ts";
 import { assert } from "../../base/assert.ts";
 import type { Cluster, NodeInfo, PendingPod } from "./cluster.ts";
+import { checkDeviceClaims, createDevicePlanner, type DevicePlan, movableClaimsOf } from "./devices/plan-devices.ts";
 import { formatUnfit } from "./diagnosis.ts";
 import type { FilteredOut } from "./filters/all-filters.ts";
 import type { ClusterChange } from "./filters/filter.ts";
@@ -13,7 +14,12 @@ import { chooseNode } from "./score.ts";
 
 /** The decision about a pod that looks for a node. */
 export type Placement =
-  | { readonly kind: "bind"; readonly nodeName: string }
+  | {
+      readonly kind: "bind";
+      readonly nodeName: string;
+      /** The claims of devices that are written before. */
+      readonly devices: DevicePlan;
+    }
   /** The pod goes to the node as soon as its claims have their volumes. */
   | { readonly kind: "prepare"; readonly nodeName: string; readonly volumes: VolumePlan }
   | {
@@ -24,6 +30,8 @@ export type Placement =
       readonly preemption: Preemption | undefined;
       /** The node on which room is being made for it; "" for none. */
       readonly nominatedNode: string;
+      /** The claims that give their devices back, because it does not fit where these are. */
+      readonly released: readonly DevicePlan[number]["claim"][];
     };
 
 interface PlacementQuestion {
@@ -61,10 +69,13 @@ export function planPlacement(question: PlacementQuestion): Placement {
 
 function placeOn(node: NodeInfo, { pod, cluster }: PlacementQuestion): Placement {
   const { name: nodeName } = node;
-  if (pod.info.claims.length === 0) return { kind: "bind", nodeName };
-  const volumes = createVolumePlanner(pod, cluster)(node);
-  assert(typeof volumes !== "string", `a node without volumes for ${pod.info.key} passed the filters`);
-  return hasWork(volumes) ? { kind: "prepare", nodeName, volumes } : { kind: "bind", nodeName };
+  const { info, deviceClaims } = pod;
+  const volumes = info.claims.length === 0 ? undefined : createVolumePlanner(pod, cluster)(node);
+  assert(typeof volumes !== "string", `a node without volumes for ${info.key} passed the filters`);
+  if (volumes !== undefined && hasWork(volumes)) return { kind: "prepare", nodeName, volumes };
+  const devices = deviceClaims.length === 0 ? [] : createDevicePlanner(pod, cluster)(node);
+  assert(!("reason" in devices), `a node without devices for ${info.key} passed the filters`);
+  return { kind: "bind", nodeName, devices };
 }
 
 /** The reason that rules out all nodes; undefined when there is none. */
@@ -74,6 +85,8 @@ function ruleOut(
 ): { reason: string; helpedBy: readonly ClusterChange[] } | undefined {
   const claims = checkClaims(pod, cluster);
   if (claims !== undefined) return { reason: claims, helpedBy: ["storage"] };
+  const devices = checkDeviceClaims(pod, cluster);
+  if (devices !== undefined) return { reason: devices, helpedBy: ["device"] };
   const isContradiction = computeNamedNodes(pod.spec)?.size === 0;
   return isContradiction ? { reason: "pod affinity terms conflict", helpedBy: [] } : undefined;
 }
@@ -83,6 +96,12 @@ function unfit(
   why: Parameters<typeof formatUnfit>[1],
   { helpedBy, rejections = new Map() }: Hindrance,
 ): Placement {
+  const released = movableClaimsOf(pod, cluster);
+  if (released.length > 0) {
+    // Devices that nobody uses are given back before a pod is evicted.
+    const message = formatUnfit(cluster.nodes.length, why);
+    return { ...waiting(message, [...helpedBy, "device"], pod.info.nominatedNode), released };
+  }
   const plan = planPreemption({ pod, cluster, nominated, rejections, budgets: readBudgets() });
   const total = cluster.nodes.length;
   if (plan.kind === "preempt") {
@@ -102,5 +121,12 @@ interface Hindrance {
 }
 
 function waiting(message: string, helpedBy: readonly ClusterChange[], nominatedNode: string) {
-  return { kind: "wait", message, helpedBy: new Set(helpedBy), preemption: undefined, nominatedNode } as const;
+  return {
+    kind: "wait",
+    message,
+    helpedBy: new Set(helpedBy),
+    preemption: undefined,
+    nominatedNode,
+    released: [],
+  } as const;
 }

@@ -12,6 +12,8 @@ import { createEventRecorder } from "../control-loop/record-events.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { pendingPodOf } from "./cluster.ts";
 import { createClusterView } from "./cluster-view.ts";
+import type { PendingDevices } from "./devices/device-view.ts";
+import type { DevicePlan } from "./devices/plan-devices.ts";
 import type { ClusterChange } from "./filters/filter.ts";
 import { planPlacement } from "./placement.ts";
 import { createPlacementEffects, type SchedulerDeps } from "./placement-effects.ts";
@@ -33,6 +35,9 @@ const FOLLOWED: ReadonlyArray<readonly [string, ClusterChange]> = [
   ["csinodes.storage.k8s.io", "storage"],
   ["csistoragecapacities.storage.k8s.io", "storage"],
   ["volumeattachments.storage.k8s.io", "storage"],
+  ["resourceclaims.resource.k8s.io", "device"],
+  ["resourceslices.resource.k8s.io", "device"],
+  ["deviceclasses.resource.k8s.io", "device"],
   ["namespaces", "namespace"],
 ];
 
@@ -96,8 +101,12 @@ export function createScheduler(deps: SchedulerDeps): Controller {
     if (placement.kind === "bind") {
       const { attempts, since } = queue.triesOf(key) ?? { attempts: 1, since: clock.monotonic() };
       view.assume(pod.info, placement.nodeName);
+      const taken = assumeDevices(cluster.devices, placement.devices);
       write(key, async () => {
-        const isBound = await effects.bind(key, object, placement.nodeName);
+        const isBound = await effects.bind(key, object, placement).finally(() => {
+          // Others wait for the same claims, and hear nothing of one that was not written.
+          if (taken.forget()) queue.wake(["device"]);
+        });
         attempt.end(isBound ? "scheduled" : "error");
         if (isBound) counted.placed({ attempts, seconds: (clock.monotonic() - since) / SECOND });
       });
@@ -158,6 +167,21 @@ export function createScheduler(deps: SchedulerDeps): Controller {
   };
 }
 
+/** Counts the devices as taken until their claims are written, or cannot be. `forget` tells whether there were any. */
+function assumeDevices(devices: PendingDevices, plan: DevicePlan): { forget(): boolean } {
+  const uids = plan.flatMap(({ claim: { metadata }, allocation }) => {
+    if (allocation === undefined) return [];
+    devices.assume(metadata.uid ?? "", allocation);
+    return [metadata.uid ?? ""];
+  });
+  return {
+    forget() {
+      uids.forEach(devices.forget);
+      return uids.length > 0;
+    },
+  };
+}
+
 /** True for a pod that has no node, asks this scheduler for one, and may be placed. */
 function isPending({ metadata, spec, status }: Pod): boolean {
   const { nodeName = "", schedulerName = NAME, schedulingGates = [] } = spec ?? {};
@@ -172,14 +196,14 @@ function isPending({ metadata, spec, status }: Pod): boolean {
 
 /**
  * The entry of the pod in the queue. Its version covers only the fields whose change may make the pod fit: its
- * requests, which count in the generation, and its labels.
+ * requests, which count in the generation, its labels, and the claims that were made for it.
  */
-function queuedPodOf(key: string, { metadata, spec }: Pod) {
+function queuedPodOf(key: string, { metadata, spec, status }: Pod) {
   const { uid = "", generation = 0, labels = {}, creationTimestamp } = metadata ?? {};
   return {
     key,
     priority: spec?.priority ?? 0,
     createdAt: parseTime(creationTimestamp) ?? 0,
-    version: `${uid}/${generation}/${JSON.stringify(labels)}`,
+    version: `${uid}/${generation}/${JSON.stringify([labels, status?.resourceClaimStatuses])}`,
   };
 }

@@ -4,6 +4,7 @@ import { API_SERVICE_COLUMNS } from "./api-service-columns.ts";
 import { HORIZONTAL_POD_AUTOSCALER_COLUMNS } from "./autoscaling-columns.ts";
 import * as cluster from "./cluster-columns.ts";
 import { CREATED_AT, fullColumn, NAME } from "./column.ts";
+import * as device from "./device-columns.ts";
 import { EVENT_COLUMNS } from "./event-columns.ts";
 import { FLOW_SCHEMA_COLUMNS, PRIORITY_LEVEL_COLUMNS } from "./flow-control-columns.ts";
 import { METRICS_COLUMNS } from "./metrics-columns.ts";
@@ -72,7 +73,9 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
 
   "ingressclasses.networking.k8s.io": networking.INGRESS_CLASS_COLUMNS,
   "ingresses.networking.k8s.io": networking.INGRESS_COLUMNS,
+  "ipaddresses.networking.k8s.io": networking.IP_ADDRESS_COLUMNS,
   "networkpolicies.networking.k8s.io": networking.NETWORK_POLICY_COLUMNS,
+  "servicecidrs.networking.k8s.io": networking.SERVICE_CIDR_COLUMNS,
 
   "nodes.metrics.k8s.io": METRICS_COLUMNS,
   "pods.metrics.k8s.io": METRICS_COLUMNS,
@@ -83,6 +86,11 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
 
   "clusterrolebindings.rbac.authorization.k8s.io": access.CLUSTER_ROLE_BINDING_COLUMNS,
   "rolebindings.rbac.authorization.k8s.io": access.ROLE_BINDING_COLUMNS,
+
+  "deviceclasses.resource.k8s.io": device.DEVICE_CLASS_COLUMNS,
+  "resourceclaims.resource.k8s.io": device.RESOURCE_CLAIM_COLUMNS,
+  "resourceclaimtemplates.resource.k8s.io": device.RESOURCE_CLAIM_TEMPLATE_COLUMNS,
+  "resourceslices.resource.k8s.io": device.RESOURCE_SLICE_COLUMNS,
 
   "priorityclasses.scheduling.k8s.io": cluster.PRIORITY_CLASS_COLUMNS,
 

@@ -9,8 +9,8 @@ const MAX_BYTES = 63;
  * matter.
  */
 export function validateCsiDriverName(path: string, name: string): FieldError[] {
+  if (name === "") return [required(path)];
   return [
-    ...(name === "" ? [required(path)] : []),
     ...(Buffer.byteLength(name) > MAX_BYTES ? [tooLong(path, MAX_BYTES)] : []),
     ...invalidEach(path, name, checkDnsSubdomain(name.toLowerCase())),
   ];

@@ -319,11 +319,7 @@ describe("a volume attachment", () => {
     [
       "is of a node, by a driver",
       { attacher: "", nodeName: "N" },
-      [
-        "spec.attacher: Required value",
-        expect.stringContaining('spec.attacher: Invalid value: "": a lowercase'),
-        expect.stringContaining('spec.nodeName: Invalid value: "N": a lowercase'),
-      ],
+      ["spec.attacher: Required value", expect.stringContaining('spec.nodeName: Invalid value: "N": a lowercase')],
     ],
   ])("%s", (_name, spec, errors) => {
     expect(show(strategy.validate?.(attachmentOf({ ...SPEC, ...spec })))).toEqual(errors);

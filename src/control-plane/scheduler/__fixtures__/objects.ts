@@ -1,7 +1,9 @@
 import type { Node, Pod, PodSpec } from "../../../api/gen/types.ts";
 import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
+import { compileDeviceSelector, selectableDevice } from "../../cel/devices/device-selector.ts";
 import type { Cluster, NodeInfo, PendingPod, StorageView } from "../cluster.ts";
 import { nodeInfoOf, pendingPodOf } from "../cluster.ts";
+import type { DeviceView } from "../devices/device-view.ts";
 import { type PodInfo, podInfoOf } from "../pod-info.ts";
 
 /** The parts of a pod that a case is about. */
@@ -75,10 +77,25 @@ export function storage(parts: Partial<StorageView> = {}): StorageView {
   };
 }
 
+/** A view of a cluster without devices besides these parts. */
+export function devices(parts: Partial<DeviceView> = {}): DeviceView {
+  return {
+    claim: () => undefined,
+    deviceClass: () => undefined,
+    slices: () => [],
+    taken: () => new Set(),
+    isPending: () => false,
+    selector: compileDeviceSelector,
+    selectable: ({ driver, device }) => selectableDevice(driver, device),
+    ...parts,
+  };
+}
+
 export function cluster(nodes: readonly NodeInfo[], parts: Partial<Cluster> = {}): Cluster {
   return {
     nodes,
     storage: storage(),
+    devices: devices(),
     namespaceLabels: (name) => ({ "kubernetes.io/metadata.name": name }),
     selectorOfKin: () => labelSelectorOf(undefined),
     ...parts,

@@ -1,5 +1,6 @@
 import type { Cluster, NodeInfo, PendingPod } from "../cluster.ts";
 import { filterDeclaredFeatures } from "./declared-features.ts";
+import { filterDevices } from "./devices.ts";
 import type { ClusterChange, CreateFilter, NodeFilter, NodeRejection } from "./filter.ts";
 import { filterPodAffinity } from "./inter-pod-affinity.ts";
 import { filterPorts, filterResources } from "./node-capacity.ts";
@@ -31,6 +32,7 @@ const FILTERS: readonly FilterRow[] = [
   { plugin: "VolumeBinding", create: filterVolumes, helpedBy: ["node", "storage"] },
   { plugin: "PodTopologySpread", create: filterSpread, helpedBy: ["node", "pod-gone", "pod-changed"] },
   { plugin: "InterPodAffinity", create: filterPodAffinity, helpedBy: ["node", "pod-gone", "pod-changed", "namespace"] },
+  { plugin: "DynamicResources", create: filterDevices, helpedBy: ["node", "device"] },
   { plugin: "NodeDeclaredFeatures", create: filterDeclaredFeatures, helpedBy: ["node"] },
 ];
 

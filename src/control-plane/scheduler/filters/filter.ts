@@ -22,4 +22,6 @@ export type ClusterChange =
   /** A pod came to a node, began to terminate, or got other labels. */
   | "pod-changed"
   | "storage"
+  /** A claim of devices, a class or a slice. */
+  | "device"
   | "namespace";
