@@ -12,6 +12,7 @@ export interface ControlPlaneCommand extends AutoscalerFlags, NodeMonitorFlags {
   serviceCidr: string;
   clusterCidr?: string;
   nodeCidrMaskSize?: number;
+  nodeCidrMaskSizeIpv6?: number;
   clusterDns?: string;
   dnsServer?: string;
   networkPolicies: boolean;
@@ -45,6 +46,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       serviceCidr: options.serviceCidr,
       clusterCidr: options.clusterCidr,
       nodeMaskSize: options.nodeCidrMaskSize,
+      nodeMaskSizeIpv6: options.nodeCidrMaskSizeIpv6,
       version: await readVersion(),
       scheduler: options.scheduler,
       controllers: options.controllers,

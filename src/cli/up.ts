@@ -105,6 +105,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
   const follower: { done: Promise<void> } = { done: Promise.resolve() };
   const onReady = () => {
     link.progress(`kubectl finds it with: export KUBECONFIG=${layout.kubeconfig}`);
+    link.progress("See it in the browser: nodelet dashboard");
     link.ready();
     notifier.ready();
     if (!options.supervisor) follower.done = followInForeground(layout, manifests, stop.signal);

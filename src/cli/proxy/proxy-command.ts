@@ -80,7 +80,9 @@ function refuseConfig(): never {
 
 function checkMode(mode: string): string {
   if (mode === "nftables") return mode;
-  throw new InvalidArgumentError("This proxy has one mode, nftables.");
+  throw new InvalidArgumentError(
+    "This proxy has one mode, nftables: install the package nftables, or run kube-proxy for another.",
+  );
 }
 
 function ranges(flags: string, description: string): Option {

@@ -8,7 +8,7 @@ interface CniConfigOptions {
   networkName: string;
   /** The name has at most 15 characters, which is the kernel's limit for an interface. */
   bridge: string;
-  /** The range is IPv4, e.g. `10.64.0.0/16`. */
+  /** The ranges begin with IPv4: `10.64.0.0/16`, or `10.64.0.0/16,fd00:64::/112`. */
   podCidr: string;
   addressDirectory: string;
   /**
@@ -26,6 +26,7 @@ const CNI_VERSION = "0.4.0";
  * loopback.
  */
 export function computeCniConfig(options: CniConfigOptions): string {
+  const subnets = options.podCidr.split(",");
   const bridge = {
     type: "bridge",
     bridge: options.bridge,
@@ -35,8 +36,8 @@ export function computeCniConfig(options: CniConfigOptions): string {
     ipam: {
       type: "host-local",
       dataDir: options.addressDirectory,
-      ranges: [[{ subnet: options.podCidr }]],
-      routes: [{ dst: "0.0.0.0/0" }],
+      ranges: subnets.map((subnet) => [{ subnet }]),
+      routes: subnets.map((subnet) => ({ dst: subnet.includes(":") ? "::/0" : "0.0.0.0/0" })),
     },
   };
   const portmap = { type: "portmap", capabilities: { portMappings: true }, snat: options.isLoopbackGuarded };

@@ -1,4 +1,6 @@
 import { existsSync } from "node:fs";
+import { addressAt } from "../../api/validation/ip-address.ts";
+import { assert } from "../../base/assert.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { runCommand } from "../processes/run-command.ts";
@@ -17,18 +19,22 @@ export async function ensureBridge({ bridge, podCidr, log }: BridgeOptions): Pro
   if (existsSync(`/sys/class/net/${bridge}`)) return;
   try {
     await runCommand("ip", ["link", "add", bridge, "type", "bridge"]);
-    await runCommand("ip", ["address", "add", bridgeAddressOf(podCidr).range, "dev", bridge]);
+    for (const subnet of podCidr.split(",")) {
+      // Nobody else can have the address of a bridge that was just made, so that it need not be asked for.
+      const isIpv6 = subnet.includes(":");
+      const address = bridgeAddressOf(subnet).range;
+      await runCommand("ip", ["address", "add", address, "dev", bridge, ...(isIpv6 ? ["nodad"] : [])]);
+    }
     await runCommand("ip", ["link", "set", bridge, "up"]);
   } catch (error) {
     log.warn("the bridge of the pods is made with the first pod", { bridge, error: messageOf(error) });
   }
 }
 
-/** Computes the first address of the pods' range, which the bridge has: alone, and with the length of the range. */
+/** Computes the first address of the pods' first range, which the bridge has: alone, and with the length of the range. */
 export function bridgeAddressOf(podCidr: string): { address: string; range: string } {
-  const [network = "", bits = ""] = podCidr.split("/");
-  const number = network.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
-  const first = number - (number % 2 ** (32 - Number(bits))) + 1;
-  const address = [24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256).join(".");
-  return { address, range: `${address}/${bits}` };
+  const [first = ""] = podCidr.split(",");
+  const address = addressAt(first, 1n);
+  assert(address !== undefined, `${podCidr} was read as a range`);
+  return { address, range: `${address}/${first.split("/")[1]}` };
 }

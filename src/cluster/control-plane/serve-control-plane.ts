@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
+import { splitServiceRanges } from "../../api/service-addresses.ts";
+import { addressAt } from "../../api/validation/ip-address.ts";
 import { isAbort } from "../../base/abort.ts";
-import { runAll } from "../../base/errors.ts";
+import { CodedError, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { createMetrics, type Metrics } from "../../base/metrics.ts";
 import { startStallMeter } from "../../base/stall-meter.ts";
@@ -256,11 +258,12 @@ function declareExpirations(
   });
 }
 
-/** Computes the address of the `kubernetes` service: `10.96.0.0/16` gives `10.96.0.1`. */
-export function firstAddressOf(cidr: string): string {
-  const [network = ""] = cidr.split("/");
-  const parts = network.split(".").map(Number);
-  return [...parts.slice(0, 3), (parts[3] ?? 0) + 1].join(".");
+/** Computes the address of the `kubernetes` service: `10.96.0.0/16` gives `10.96.0.1`. Throws for a range without one. */
+export function firstAddressOf(serviceCidr: string): string {
+  const [first = ""] = splitServiceRanges(serviceCidr);
+  const address = addressAt(first, 1n);
+  if (address === undefined) throw new CodedError("range-too-small", `${first} has no address for services`);
+  return address;
 }
 
 interface Running {

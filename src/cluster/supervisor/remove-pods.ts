@@ -49,7 +49,7 @@ export async function removeAllPods(layout: StateLayout, deps: RemovePodsDeps): 
       try {
         const status = await readPodRuntimeStatus({ runtime, host }, pod, signal);
         await stopPod(stopDeps, undefined, status, { gracePeriodSeconds: undefined, signal });
-        await removePod({ runtime, files: host.files, ...logs }, status, signal);
+        await removePod({ runtime, files: host.files, ...logs }, status, { keepLogs: false, signal });
         deps.onRemoved(`${pod.namespace}/${pod.name}`);
       } catch (error) {
         failures += 1;

@@ -48,7 +48,7 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       `--api-port=${options.apiPort}`,
       `--service-cidr=${options.serviceCidr}`,
       `--cluster-cidr=${options.podCidr}`,
-      `--node-cidr-mask-size=${options.podCidr.split("/")[1]}`,
+      ...maskArguments(options.podCidr),
       ...(options.podAddress === undefined ? [] : [`--pod-address=${options.podAddress}`]),
       `--node-name=${options.nodeName}`,
       // The agent serves its API where the cluster's API is: on loopback, unless a user opened the cluster to the
@@ -78,6 +78,14 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
     throw error;
   }
   return daemon;
+}
+
+/** The single node has the whole of each range. */
+function maskArguments(podCidr: string): string[] {
+  return podCidr.split(",").map((range) => {
+    const flag = range.includes(":") ? "--node-cidr-mask-size-ipv6" : "--node-cidr-mask-size";
+    return `${flag}=${range.split("/")[1]}`;
+  });
 }
 
 function dnsArguments({ clusterDns, podCidr }: ControlPlaneChildOptions): string[] {

@@ -10,6 +10,8 @@ import type { StateLayout } from "./state-layout.ts";
 interface DnsChildOptions {
   /** The JavaScript file that this program was started with. */
   entry: string;
+  /** The flags of Node.js for the server. Default: those of this process. */
+  nodeFlags?: readonly string[];
   /** The server listens at the bridge's address in this range, where pods reach it. */
   podCidr: string;
   log: Log;
@@ -32,7 +34,7 @@ export async function startDns(layout: StateLayout, options: DnsChildOptions): P
     ...identityOf(layout),
     command: process.execPath,
     args: [
-      ...process.execArgv.filter((argument) => !RUN_TIME_FLAGS.includes(argument)),
+      ...(options.nodeFlags ?? process.execArgv).filter((argument) => !RUN_TIME_FLAGS.includes(argument)),
       ...RUN_TIME_FLAGS,
       entry,
       "dns",

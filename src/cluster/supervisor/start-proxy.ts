@@ -1,4 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { familyOf } from "../../api/validation/ip-address.ts";
 import { codeOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { getOnce } from "../../host/linux/network/get-once.ts";
@@ -31,8 +32,11 @@ const HEALTHZ_PORT = 10_256;
 const STOP_GRACE_PERIOD_MS = 10_000;
 const HEALTH_TIMEOUT_MS = 10_000;
 const MAX_HEALTH_BYTES = 4_096;
-/** The switch by which the kernel shows packets from pod to pod on one bridge to the rules. */
-const BRIDGE_SWITCH = "/proc/sys/net/bridge/bridge-nf-call-iptables";
+/** The switches by which the kernel shows packets from pod to pod on one bridge to the rules of each family. */
+const BRIDGE_SWITCHES = {
+  IPv4: "/proc/sys/net/bridge/bridge-nf-call-iptables",
+  IPv6: "/proc/sys/net/bridge/bridge-nf-call-ip6tables",
+} as const;
 
 /**
  * Starts the proxy of services and resolves when its rules are in force. Rejects with `exited` or `start-timed-out` and
@@ -57,7 +61,7 @@ export async function startProxy(layout: StateLayout, options: ProxyOptions): Pr
       `--nft-table=${tableOf(options.bridge ?? DEFAULT_BRIDGE)}`,
       `--healthz-bind-address=${LOOPBACK}:${port}`,
       "--metrics-bind-address=",
-      ...((await showBridgedPackets()) ? [] : ["--masquerade-all"]),
+      ...((await showBridgedPackets(options.podCidr)) ? [] : ["--masquerade-all"]),
     ],
     environment: { ...RUN_TIME_ENVIRONMENT, ...environment },
     logFile: layout.proxyLog,
@@ -117,18 +121,25 @@ async function checkHealth(port: number): Promise<void> {
  * Makes the kernel show bridged packets to the rules. The answer of a pod to another one on its bridge would otherwise
  * pass them by, and come from an address that was not called. False where the kernel cannot.
  */
-async function showBridgedPackets(): Promise<boolean> {
-  if ((await readSwitch()) === undefined) await runCommand("modprobe", ["br_netfilter"]).catch(messageOf);
-  const state = await readSwitch();
+async function showBridgedPackets(podCidr: string): Promise<boolean> {
+  const families = new Set(podCidr.split(",").map(familyOf));
+  let areShown = true;
+  for (const family of families) areShown = (await turnOn(BRIDGE_SWITCHES[family])) && areShown;
+  return areShown;
+}
+
+async function turnOn(path: string): Promise<boolean> {
+  if ((await readSwitch(path)) === undefined) await runCommand("modprobe", ["br_netfilter"]).catch(messageOf);
+  const state = await readSwitch(path);
   if (state === undefined || state === "1") return state === "1";
-  return await writeFile(BRIDGE_SWITCH, "1").then(
+  return await writeFile(path, "1").then(
     () => true,
     () => false,
   );
 }
 
-async function readSwitch(): Promise<string | undefined> {
-  return await readFile(BRIDGE_SWITCH, "utf8").then(
+async function readSwitch(path: string): Promise<string | undefined> {
+  return await readFile(path, "utf8").then(
     (text) => text.trim(),
     () => undefined,
   );

@@ -17,6 +17,8 @@ describe("the next range of pod addresses", () => {
     ["the last", { clusterCidr: "255.255.254.0/23" }, ["255.255.254.0/24"], "255.255.255.0/24"],
     ["none left", { clusterCidr: "10.0.0.0/23" }, ["10.0.0.0/24", "10.0.1.0/24"], undefined],
     ["others' do not matter", { clusterCidr: "10.0.0.0/8" }, ["192.168.0.0/16", "fd00::/64"], "10.0.0.0/24"],
+    ["of IPv6", { clusterCidr: "fd00:64::/56" }, ["fd00:64::/64", "10.64.0.0/24"], "fd00:64:0:1::/64"],
+    ["of IPv6, all of it", { clusterCidr: "fd00:64::/112", nodeMaskSizeIpv6: 112 }, [], "fd00:64::/112"],
   ])("%s", (_what, options, taken, expected) => {
     expect(findFreeRange(options, taken)).toBe(expected);
   });
@@ -49,6 +51,16 @@ describe("nodes", () => {
     const written = writes.length;
     await clock.advance(600_000);
     expect(writes).toHaveLength(written);
+  });
+
+  test("get a range of each family, the first family first", async () => {
+    const { add, ranges } = setUp({ clusterCidr: "10.64.0.0/16,fd00:64::/56" });
+    await add("a");
+    await add("b");
+    expect(ranges()).toEqual([
+      "a 10.64.0.0/24 10.64.0.0/24 fd00:64::/64",
+      "b 10.64.1.0/24 10.64.1.0/24 fd00:64:0:1::/64",
+    ]);
   });
 
   test("wait for one where none is left, and say so", async () => {

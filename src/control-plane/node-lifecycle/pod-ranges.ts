@@ -1,5 +1,6 @@
 import type { Node } from "../../api/gen/types.ts";
 import { typed, untyped } from "../../api/object.ts";
+import { type AddressRange, containsRange, formatIpAddress, parseCidr } from "../../api/validation/ip-address.ts";
 import {
   type Controller,
   type ControllerDeps,
@@ -9,17 +10,17 @@ import {
 import { createEventRecorder } from "../control-loop/record-events.ts";
 import { createWorkQueue } from "../control-loop/work-queue.ts";
 
-/**
- * The range of pod addresses, as `--cluster-cidr` and `--node-cidr-mask-size` of kube-controller-manager. IPv4 only.
- */
+/** The range of pod addresses, as the flags of kube-controller-manager with these names. */
 export interface PodRangeOptions {
-  /** `10.64.0.0/16`, valid. */
+  /** `10.64.0.0/16`, valid; two of different families with a comma. */
   readonly clusterCidr: string;
-  /** The prefix length of each node's network. Default 24, or the whole cluster range where that is smaller. */
+  /** The prefix length of each node's network of IPv4. Default 24, or the whole cluster range where that is smaller. */
   readonly nodeMaskSize?: number | undefined;
+  /** The same of IPv6. Default 64. */
+  readonly nodeMaskSizeIpv6?: number | undefined;
 }
 
-const DEFAULT_MASK_SIZE = 24;
+const DEFAULT_MASK_SIZES = { IPv4: 24, IPv6: 64 } as const;
 const COMPONENT = "cidrAllocator";
 /** A node without a range looks again when another node is deleted, which frees a range, or after this time. */
 const RETRY_MS = 60_000;
@@ -31,6 +32,7 @@ const RETRY_MS = 60_000;
 export function createPodRangeAllocator(deps: ControllerDeps, options: PodRangeOptions): Controller {
   const { reader, writer, feed, log } = deps;
   const events = createEventRecorder(deps, COMPONENT);
+  const clusterCidrs = options.clusterCidr.split(",");
   const listRanges = () => reader.list("nodes").flatMap((object) => rangesOf(typed("Node", object)));
   const queue = createWorkQueue(deps, {
     name: "pod-ranges",
@@ -41,14 +43,16 @@ export function createPodRangeAllocator(deps: ControllerDeps, options: PodRangeO
       if (object === undefined) return undefined;
       const node = typed("Node", object);
       if (rangesOf(node).length > 0) return undefined;
-      const podCIDR = findFreeRange(options, listRanges());
-      if (podCIDR === undefined) {
+      const taken = listRanges();
+      const podCIDRs = clusterCidrs.flatMap((clusterCidr) => findFreeRange({ ...options, clusterCidr }, taken) ?? []);
+      const [podCIDR] = podCIDRs;
+      if (podCIDR === undefined || podCIDRs.length < clusterCidrs.length) {
         log.warn("no range of pod addresses is left", { node: name, clusterCidr: options.clusterCidr });
         const message = `Node ${name} status is now: CIDRNotAvailable`;
         events.record({ about: object, type: "Normal", reason: "CIDRNotAvailable", message });
         return RETRY_MS;
       }
-      const spec = { ...node.spec, podCIDR, podCIDRs: [podCIDR] };
+      const spec = { ...node.spec, podCIDR, podCIDRs };
       await unlessOvertaken(writer.update("nodes", untyped({ ...node, spec })));
       return undefined;
     },
@@ -58,7 +62,7 @@ export function createPodRangeAllocator(deps: ControllerDeps, options: PodRangeO
       const ranges = rangesOf(typed("Node", object));
       const { name = "" } = object.metadata;
       if (type !== "DELETED" && ranges.length === 0) queue.add(name);
-      if (type === "ADDED" && ranges.some((range) => !isWithin(options.clusterCidr, range))) {
+      if (type === "ADDED" && ranges.some((range) => !clusterCidrs.some((cidr) => containsRange(cidr, range)))) {
         log.warn("a node's pod addresses are not of the cluster's range; they stay until its object is deleted", {
           node: name,
           podCIDR: ranges.join(","),
@@ -72,51 +76,37 @@ export function createPodRangeAllocator(deps: ControllerDeps, options: PodRangeO
   };
 }
 
-/** Returns the first range that overlaps none of the taken ranges; undefined when there is none. */
-export function findFreeRange(
-  { clusterCidr, nodeMaskSize = DEFAULT_MASK_SIZE }: PodRangeOptions,
-  taken: readonly string[],
-): string | undefined {
-  const cluster = parseRange(clusterCidr);
+/** Returns the first range of one cluster range that overlaps none of the taken ranges; undefined when there is none. */
+export function findFreeRange(options: PodRangeOptions, taken: readonly string[]): string | undefined {
+  const cluster = parseCidr(options.clusterCidr);
   if (cluster === undefined) return undefined;
-  const size = 2 ** (32 - Math.max(cluster.bits, nodeMaskSize));
-  const occupied = taken.flatMap((text) => parseRange(text) ?? []);
-  for (let first = cluster.first; first <= cluster.last; ) {
-    const last = first + size - 1;
-    const clash = occupied.find((range) => range.first <= last && range.last >= first);
-    if (clash === undefined) return `${formatAddress(first)}/${Math.max(cluster.bits, nodeMaskSize)}`;
+  const { family } = cluster;
+  const size = sizeOfNode(cluster, options);
+  const bits = prefixOf(family, size);
+  const occupied = taken.flatMap((text) => parseCidr(text) ?? []).filter((range) => range.family === family);
+  const end = cluster.first + cluster.size;
+  for (let { first } = cluster; first < end; ) {
+    const clash = occupied.find((range) => range.first < first + size && range.first + range.size > first);
+    if (clash === undefined) return `${formatIpAddress(first, family)}/${bits}`;
     // The search continues behind the range that is in the way, however large that is.
-    first = cluster.first + Math.ceil((clash.last + 1 - cluster.first) / size) * size;
+    const behind = clash.first + clash.size - cluster.first;
+    first = cluster.first + ((behind + size - 1n) / size) * size;
   }
   return undefined;
 }
 
+/** The number of a node's addresses: no more than the cluster has. */
+function sizeOfNode({ family, size }: AddressRange, { nodeMaskSize, nodeMaskSizeIpv6 }: PodRangeOptions): bigint {
+  const mask = (family === "IPv4" ? nodeMaskSize : nodeMaskSizeIpv6) ?? DEFAULT_MASK_SIZES[family];
+  const wanted = 1n << BigInt((family === "IPv4" ? 32 : 128) - mask);
+  return wanted < size ? wanted : size;
+}
+
+/** The prefix length of a range of so many addresses. */
+function prefixOf(family: AddressRange["family"], size: bigint): number {
+  return (family === "IPv4" ? 32 : 128) - (size.toString(2).length - 1);
+}
+
 function rangesOf({ spec = {} }: Node): readonly string[] {
   return spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : []);
-}
-
-function isWithin(outer: string, inner: string): boolean {
-  const [around, within] = [parseRange(outer), parseRange(inner)];
-  return around !== undefined && within !== undefined && around.first <= within.first && within.last <= around.last;
-}
-
-interface Range {
-  readonly first: number;
-  readonly last: number;
-  readonly bits: number;
-}
-
-/** Undefined for a text that is no IPv4 range. Ranges of IPv6 cannot overlap with ours. */
-function parseRange(cidr: string): Range | undefined {
-  const [, address = "", mask = ""] = /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(cidr) ?? [];
-  if (address === "") return undefined;
-  const bits = Number(mask);
-  const size = 2 ** (32 - bits);
-  const number = address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
-  const first = Math.floor(number / size) * size;
-  return { first, last: first + size - 1, bits };
-}
-
-function formatAddress(number: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join(".");
 }

@@ -23,6 +23,11 @@ export interface StoreEvent {
   readonly previous: StoredObject | undefined;
 }
 
+/** A change of one object. A removal's object is its last state; default: the stored one. */
+export type StoreWrite =
+  | { readonly type: "put"; readonly key: string; readonly object: KubeObject }
+  | { readonly type: "remove"; readonly key: string; readonly object?: KubeObject };
+
 interface StoreList {
   readonly items: readonly StoredObject[];
   /** The revision of the state that the list shows. */
@@ -59,6 +64,11 @@ export interface ObjectStore {
   put(key: string, object: KubeObject): Promise<StoredObject>;
   /** Removes as `put` puts. Resolves with the last state: `object` when it is given, else the stored one. */
   remove(key: string, object?: KubeObject): Promise<StoredObject>;
+  /**
+   * Does several writes of different keys as one: they are durable together, or none of them happened. Each has a
+   * revision of its own, in their order. Resolves with their objects, and rejects as `put` does.
+   */
+  write(writes: readonly StoreWrite[]): Promise<readonly StoredObject[]>;
 
   /**
    * Resolves when the head at this revision is durable, at once when it is already. Rejects as `put` does when it never

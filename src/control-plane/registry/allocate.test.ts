@@ -1,5 +1,6 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type KubeObject, typed } from "../../api/object.ts";
+import { IP_ADDRESSES, SERVICE_RANGES } from "../../api/service-addresses.ts";
 import { silentLog } from "../../base/log.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { createMemoryJournal } from "../../journal/memory-journal.ts";
@@ -9,6 +10,7 @@ import { createBuiltInKinds } from "./built-in-kinds.ts";
 import { createObject } from "./create.ts";
 import { createKindTable } from "./kind-table.ts";
 import { parseStored } from "./object-view.ts";
+import { createReader } from "./reader.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import { deleteObject } from "./remove.ts";
 import { updateObject } from "./update.ts";
@@ -44,8 +46,21 @@ describe("the cluster IP of a service", () => {
       randomSuffix: () => "abcde",
       record: () => ({ play: async (attempt) => await attempt() }),
     };
+    const range = kinds.stored(SERVICE_RANGES);
+    if (range === undefined) throw new Error("there are no ranges");
+    const body = {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "ServiceCIDR",
+      metadata: { name: "kubernetes" },
+      spec: { cidrs: ["10.96.0.0/30"] },
+    };
+    await createObject(deps, { kind: range, namespace: "", body, context });
   });
 
+  const addresses = () =>
+    createReader(deps.store, kinds)
+      .list(IP_ADDRESSES)
+      .map(({ metadata }) => metadata.name);
   const create = async (name: string, { spec = {}, dryRun = false } = {}) => {
     const body = service(name, spec);
     const stored = await createObject(deps, { kind, namespace: "a", body, context: { ...context, dryRun } });
@@ -60,6 +75,7 @@ describe("the cluster IP of a service", () => {
 
   it("is not taken by a dry run", async () => {
     expect(await create("one", { dryRun: true })).toBe("10.96.0.1");
+    expect(addresses()).toEqual([]);
     expect(await create("two")).toBe("10.96.0.1");
   });
 
@@ -69,6 +85,47 @@ describe("the cluster IP of a service", () => {
     expect(await create("two")).toBe("10.96.0.2");
     await deleteObject(deps, { kind, namespace: "a", name: "one", context, options: {} });
     expect(await create("three")).toBe("10.96.0.1");
+  });
+
+  it("has an object of its own, in the same write of the store as the service", async () => {
+    const write = vi.spyOn(deps.store, "write");
+    await create("one");
+    expect(write.mock.calls.map(([writes]) => writes.length)).toEqual([2]);
+    expect(addresses()).toEqual(["10.96.0.1"]);
+    const [object] = createReader(deps.store, kinds).list(IP_ADDRESSES);
+    expect(object).toMatchObject({
+      metadata: {
+        uid: expect.stringContaining("uid-"),
+        labels: {
+          "ipaddress.kubernetes.io/ip-family": "IPv4",
+          "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+        },
+      },
+      spec: { parentRef: { resource: "services", namespace: "a", name: "one" } },
+    });
+    await deleteObject(deps, { kind, namespace: "a", name: "one", context, options: {} });
+    expect(write.mock.calls.map(([writes]) => writes.length)).toEqual([2, 2]);
+    expect(addresses()).toEqual([]);
+  });
+
+  it("is not one that somebody else has", async () => {
+    const body = {
+      ...{ apiVersion: "networking.k8s.io/v1", kind: "IPAddress", metadata: { name: "10.96.0.1" } },
+      spec: { parentRef: { group: "gateway.networking.k8s.io", resource: "gateways", name: "theirs" } },
+    };
+    const ofOthers = kinds.stored(IP_ADDRESSES);
+    if (ofOthers === undefined) throw new Error("there are no addresses");
+    await createObject(deps, { kind: ofOthers, namespace: "", body, context });
+    expect(await create("one")).toBe("10.96.0.2");
+    await expect(create("two", { spec: { clusterIP: "10.96.0.1" } })).rejects.toThrow("already allocated");
+  });
+
+  it("is given up by a service that becomes a name only", async () => {
+    await create("one");
+    const change = (current: KubeObject | undefined) =>
+      current && { ...current, spec: { type: "ExternalName", externalName: "a.example" } };
+    await updateObject(deps, { kind, namespace: "a", name: "one", context, change });
+    expect(addresses()).toEqual([]);
   });
 
   it("stays with every update of the service, of its status too", async () => {

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { codeOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Journal, JournalLost, JournalRecord } from "../../journal/port.ts";
-import type { ObjectStore, StoredObject, StoreEvent } from "../ports/object-store.ts";
+import type { ObjectStore, StoredObject, StoreEvent, StoreWrite } from "../ports/object-store.ts";
 import { createDurabilityWaits } from "./durability-waits.ts";
 import { refuseOnFullDisk } from "./full-disk.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -39,11 +39,12 @@ export interface ObjectStoreOptions extends HistoryBounds {
   readonly onJournalLost?: (error: unknown) => void;
 }
 
-/** A change on its way to the disk, with the writer that waits until it is there. */
+/** A change of one or several objects on its way to the disk, with the writer that waits until it is there. */
 interface Change {
-  readonly record: JournalRecord;
-  readonly event: StoreEvent;
-  readonly resolve: (stored: StoredObject) => void;
+  readonly records: readonly JournalRecord[];
+  readonly events: readonly StoreEvent[];
+  readonly timeMs: number;
+  readonly resolve: (stored: readonly StoredObject[]) => void;
   readonly reject: (error: ApiError) => void;
 }
 
@@ -77,12 +78,14 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
     onListenerError(error);
   });
 
-  const makeVisible = ({ event, record, resolve }: Change) => {
-    revision = event.revision;
-    apply(durable, event);
-    history.add(event, record.timeMs);
-    watchers.tell(event);
-    resolve(event.stored);
+  const makeVisible = ({ events, timeMs, resolve }: Change) => {
+    for (const event of events) {
+      revision = event.revision;
+      apply(durable, event);
+      history.add(event, timeMs);
+      watchers.tell(event);
+    }
+    resolve(events.map(({ stored }) => stored));
   };
 
   const commit = createGroupCommit<Change>(journal, {
@@ -92,7 +95,7 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
       history.trim(clock.now());
     },
     onFailed(changes, cause) {
-      for (const { event } of changes) restore(head, event.key, durable.get(event.key));
+      for (const { key } of changes.flatMap(({ events }) => events)) restore(head, key, durable.get(key));
       headRevision = revision;
       log.error("Changes could not be written and did not happen", { changes: changes.length, error: cause });
       const error = new ApiError("InternalError", `the store could not write the change: ${messageOf(cause)}`);
@@ -103,16 +106,38 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
     afterWrite: compaction.catchUp,
   });
 
-  const write = async (type: StoreEvent["type"], key: string, object: KubeObject) => {
+  const eventOf = (write: StoreWrite, atRevision: number): StoreEvent => {
+    const { type, key } = write;
+    const previous = head.get(key);
+    assert(type === "put" || previous !== undefined, `${key} is removed, but is not there`);
+    const stored = encodeVersion(key, atRevision, write.object ?? objectOf(previous));
+    const change = previous === undefined ? "ADDED" : "MODIFIED";
+    return { type: type === "remove" ? "DELETED" : change, key, revision: stored.revision, stored, previous };
+  };
+
+  const write = async (writes: readonly StoreWrite[]) => {
     assert(!isClosed, "nothing is written to a store that is closed");
-    const stored = encodeVersion(key, lastRevision + 1, object);
-    refuseOverLimit(stored.json.length, maxObjectBytes, commit.pendingBytes + stored.json.length > maxPendingBytes);
-    const event: StoreEvent = { type, key, revision: stored.revision, stored, previous: head.get(key) };
-    refuseOnFullDisk(journal.shortage, event);
-    [headRevision, lastRevision] = [event.revision, event.revision];
-    apply(head, event);
-    const record = recordOf(event, clock.now());
-    return await new Promise<StoredObject>((resolve, reject) => commit.add({ record, event, resolve, reject }));
+    const events = writes.map((one, index) => eventOf(one, lastRevision + 1 + index));
+    let pendingBytes = commit.pendingBytes;
+    // All of them are judged before the first is seen.
+    for (const event of events) {
+      pendingBytes += event.stored.json.length;
+      refuseOverLimit(event.stored.json.length, maxObjectBytes, pendingBytes > maxPendingBytes);
+      refuseOnFullDisk(journal.shortage, event);
+    }
+    lastRevision += events.length;
+    headRevision = lastRevision;
+    for (const event of events) apply(head, event);
+    const timeMs = clock.now();
+    const records = events.map((event) => recordOf(event, timeMs));
+    return await new Promise<readonly StoredObject[]>((resolve, reject) => {
+      commit.add({ records, events, timeMs, resolve, reject });
+    });
+  };
+  const writeOne = async (one: StoreWrite): Promise<StoredObject> => {
+    const [stored] = await write([one]);
+    assert(stored !== undefined, "a write has its object");
+    return stored;
   };
 
   return {
@@ -129,12 +154,9 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
     },
     headOf: head.get,
     headList: head.below,
-    put: async (key, object) => write(head.get(key) === undefined ? "ADDED" : "MODIFIED", key, object),
-    async remove(key, object) {
-      const current = head.get(key);
-      assert(current !== undefined, `${key} is removed, but is not there`);
-      return await write("DELETED", key, object ?? current.object);
-    },
+    put: async (key, object) => writeOne({ type: "put", key, object }),
+    remove: async (key, object) => writeOne({ type: "remove", key, ...(object && { object }) }),
+    write,
     async untilDurable(wanted) {
       if (wanted > revision) await waiting.until(wanted);
     },
@@ -177,6 +199,11 @@ function recordOf({ type, key, revision, stored, previous }: StoreEvent, timeMs:
     previous: previous?.revision,
     timeMs,
   };
+}
+
+function objectOf(stored: StoredObject | undefined): KubeObject {
+  assert(stored !== undefined, "what is put has an object");
+  return stored.object;
 }
 
 function apply(versions: SortedVersions, { type, key, stored }: StoreEvent): void {

@@ -9,9 +9,9 @@ interface GroupCommit<Change extends Writable> {
   settled(): Promise<void>;
 }
 
-/** A change that can be added: it has its record for the journal. */
+/** A change that can be added: it has its records for the journal, which are written together or not at all. */
 interface Writable {
-  readonly record: JournalRecord;
+  readonly records: readonly JournalRecord[];
 }
 
 interface CommitEvents<Change> {
@@ -37,9 +37,11 @@ export function createGroupCommit<Change extends Writable>(
 
   const takeGroup = () => {
     let bytes = 0;
-    const isOver = ({ record }: Change) => {
-      bytes += record.json.length;
-      return bytes > MAX_GROUP_BYTES;
+    let records = 0;
+    const isOver = (change: Change) => {
+      bytes += bytesOf(change);
+      records += change.records.length;
+      return bytes > MAX_GROUP_BYTES || records > MAX_GROUP_RECORDS;
     };
     const end = waiting.slice(0, MAX_GROUP_RECORDS).findIndex(isOver);
     // A change that is too large for a group goes alone.
@@ -51,7 +53,7 @@ export function createGroupCommit<Change extends Writable>(
 
   const writeGroup = async (group: readonly Change[]) => {
     try {
-      await journal.append(group.map(({ record }) => record));
+      await journal.append(group.flatMap(({ records }) => records));
     } catch (error) {
       const failed = [...group, ...waiting];
       waiting = [];
@@ -59,7 +61,7 @@ export function createGroupCommit<Change extends Writable>(
       events.onFailed(failed, error);
       return;
     }
-    for (const { record } of group) pendingBytes -= record.json.length;
+    for (const change of group) pendingBytes -= bytesOf(change);
     events.onDurable(group);
   };
 
@@ -76,7 +78,7 @@ export function createGroupCommit<Change extends Writable>(
   return {
     add(change) {
       waiting.push(change);
-      pendingBytes += change.record.json.length;
+      pendingBytes += bytesOf(change);
       running ??= run();
     },
     get pendingBytes() {
@@ -86,4 +88,8 @@ export function createGroupCommit<Change extends Writable>(
       while (running !== undefined) await running;
     },
   };
+}
+
+function bytesOf({ records }: Writable): number {
+  return records.reduce((sum, { json }) => sum + json.length, 0);
 }

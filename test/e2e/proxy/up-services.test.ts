@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +18,10 @@ const SERVICE_CIDR = POD_CIDR.replace(/^10\./, "172.").replace(
   /^172\.\d+/,
   `172.${16 + (Number(POD_CIDR.split(".")[1]) % 16)}`,
 );
+/** A range of IPv6 beside each, where the kernel has that family; the number is the network's. */
+const HAS_IPV6 = existsSync("/proc/net/if_inet6");
+const NUMBER = POD_CIDR.split(".")[1];
+const withIpv6 = (range: string, group: string) => (HAS_IPV6 ? `${range},fd00:${group}:${NUMBER}::/112` : range);
 const NAMESPACE = "/api/v1/namespaces/default";
 const LIMIT = { timeout: 120_000 };
 /** The whole machine's files, for a pod. */
@@ -44,7 +49,7 @@ describe("services of nodelet up", () => {
     state = await mkdtemp(join(tmpdir(), "nodelet-e2e-"));
     const { code, stdout, stderr } = await runProgram(
       ...["up", "--detach", "--state-dir", state, "--healthz-port", "0", "--api-port", `${await claimPort()}`],
-      ...["--bridge", BRIDGE, "--pod-cidr", POD_CIDR, "--service-cidr", SERVICE_CIDR],
+      ...["--bridge", BRIDGE, "--pod-cidr", withIpv6(POD_CIDR, "a"), "--service-cidr", withIpv6(SERVICE_CIDR, "b")],
       "--kubelet-arg=--fail-swap-on=false",
     );
     expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
@@ -59,7 +64,14 @@ describe("services of nodelet up", () => {
 
   const createService = async (name: string, spec: object) => {
     const metadata = { name };
-    return SERVICES.read(await api.object("POST", `${NAMESPACE}/services`, { metadata, spec })).spec?.clusterIP ?? "";
+    const { spec: made } = SERVICES.read(await api.object("POST", `${NAMESPACE}/services`, { metadata, spec }));
+    const [address = "", second = ""] = made?.clusterIPs ?? [];
+    return { address, second };
+  };
+  const readPage = async (host: string) => {
+    return await fetch(`http://${host}/index.html`)
+      .then(async (answer) => await answer.text())
+      .catch(String);
   };
   /** Runs a script in a pod to its end, and returns what it printed. */
   const askFromPod = async (name: string, script: string, { volumes = {}, mounts = {} } = {}) => {
@@ -72,13 +84,22 @@ describe("services of nodelet up", () => {
 
   it("lead from a pod and from the node to the pods behind them", async () => {
     const labels = { app: "web" };
-    const web = shellPod("web", `httpd -p 8080 -h /www; ${RUN_FOR_EVER}`);
+    const web = shellPod("web", `httpd -p ${HAS_IPV6 ? "[::]:" : ""}8080 -h /www; ${RUN_FOR_EVER}`);
     await api.object("POST", `${NAMESPACE}/pods`, { ...web, metadata: { name: "web", labels } });
-    const address = await createService("web", { selector: labels, ports: [{ port: 80, targetPort: 8080 }] });
-    const page = async () => await fetch(`http://${address}/index.html`).then(async (answer) => await answer.text());
-    await expect.poll(async () => await page().catch(String), LIMIT).toContain("It works");
+    const { address } = await createService("web", { selector: labels, ports: [{ port: 80, targetPort: 8080 }] });
+    await expect.poll(async () => await readPage(address), LIMIT).toContain("It works");
     const asked = `until wget -qO- http://${address}/index.html; do sleep 0.2; done`;
     expect(await askFromPod("asks-service", asked)).toContain("It works");
+  });
+
+  it.runIf(HAS_IPV6)("lead to the pods behind them by either family", async () => {
+    const ports = [{ port: 80, targetPort: 8080 }];
+    const spec = { selector: { app: "web" }, ports, ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv6", "IPv4"] };
+    const { address, second } = await createService("both", spec);
+    expect([address.includes(":"), second.includes(":")]).toEqual([true, false]);
+    for (const host of [`[${address}]`, second]) {
+      await expect.poll(async () => await readPage(host), LIMIT).toContain("It works");
+    }
   });
 
   it("lead a pod to the API, with its service account", async () => {

@@ -3,6 +3,7 @@ import type {
   Endpoints,
   Ingress,
   IngressClass,
+  IPAddress,
   LoadBalancerIngress,
   Service,
 } from "../../../api/gen/types.ts";
@@ -153,3 +154,21 @@ export const NETWORK_POLICY_COLUMNS = columnsOf("NetworkPolicy", [
   },
   AGE,
 ]);
+
+export const SERVICE_CIDR_COLUMNS = columnsOf("ServiceCIDR", [
+  NAME,
+  { name: "CIDRs", description: "The ranges of addresses.", cell: ({ spec }) => (spec?.cidrs ?? []).join(",") },
+  AGE,
+]);
+
+export const IP_ADDRESS_COLUMNS = columnsOf("IPAddress", [
+  NAME,
+  { name: "ParentRef", description: "Whose address it is.", cell: parentOf },
+]);
+
+function parentOf({ spec }: IPAddress): string {
+  if (spec === undefined) return "<none>";
+  const { group = "", resource, namespace = "", name } = spec.parentRef;
+  const kind = `${resource}${group === "" ? "" : `.${group}`}`.toLowerCase();
+  return [kind, ...(namespace === "" ? [] : [namespace]), name].join("/");
+}

@@ -1,10 +1,10 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { EndpointAddress, EndpointPort } from "../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../api/object.ts";
+import { checkIpAddress, checkNonSpecial } from "../../../api/validation/ip-address.ts";
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from "../../../api/validation/names.ts";
 import { each, inRange, invalidEach, oneOf, required } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
-import { checkIpAddress, checkNonSpecial } from "../rules/ip-address.ts";
 
 /** Endpoints, the older form of endpoint slices. */
 export const endpointsKind = defineKind({

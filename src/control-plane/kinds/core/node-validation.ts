@@ -1,9 +1,9 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { NodeSpec, NodeStatus, Taint } from "../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../api/object.ts";
+import { checkCidr, familyOf } from "../../../api/validation/ip-address.ts";
 import { checkLabelValue, checkQualifiedName } from "../../../api/validation/names.ts";
 import { duplicate, each, forbidden, invalid, invalidEach, oneOf } from "../../../api/validation/problems.ts";
-import { checkCidr, familyOf } from "../rules/ip-address.ts";
 import { validateAmount } from "./resource-amounts.ts";
 
 /** The problems of a node's taints, pod ranges and status amounts. */

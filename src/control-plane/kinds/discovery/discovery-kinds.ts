@@ -1,5 +1,6 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { DiscoveryEndpointPort, Endpoint, EndpointSlice } from "../../../api/gen/types.ts";
+import { checkNonSpecial } from "../../../api/validation/ip-address.ts";
 import { validateLabels } from "../../../api/validation/metadata.ts";
 import {
   checkDnsLabel,
@@ -12,7 +13,6 @@ import { duplicate, each, invalidEach, oneOf, required, tooMany } from "../../..
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { defineKind } from "../define-kind.ts";
 import { immutable } from "../rules/immutable.ts";
-import { checkNonSpecial } from "../rules/ip-address.ts";
 import { strategyOf } from "../typed-strategy.ts";
 
 const MAX_ENDPOINTS = 1000;

@@ -1,5 +1,6 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from "../../../api/gen/types.ts";
+import { checkCidr, contains, parseCidr } from "../../../api/validation/ip-address.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { checkPortName } from "../../../api/validation/names.ts";
 import {
@@ -13,7 +14,6 @@ import {
   unsupported,
 } from "../../../api/validation/problems.ts";
 import { defineKind } from "../define-kind.ts";
-import { checkCidr, contains, parseCidr } from "../rules/ip-address.ts";
 import { strategyOf } from "../typed-strategy.ts";
 
 const POLICY_TYPES = ["Ingress", "Egress"];

@@ -4,11 +4,12 @@ import { checkDnsLabel } from "../../../api/validation/names.ts";
 import { forbidden, invalidEach, required, tooLong, unsupported } from "../../../api/validation/problems.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { validateDomainPrefixedPath } from "../batch/job-spec.ts";
-import { defineKind, type KindRow } from "../define-kind.ts";
+import { defineKind } from "../define-kind.ts";
 import { immutable } from "../rules/immutable.ts";
 import { strategyOf } from "../typed-strategy.ts";
 import { ingressKind, validateTypedReference } from "./ingress.ts";
 import { networkPolicyKind } from "./network-policy.ts";
+import { ipAddressKind, serviceCidrKind } from "./service-ranges.ts";
 
 const MAX_CONTROLLER_BYTES = 250;
 
@@ -49,20 +50,11 @@ function validateParameters(path: string, parameters: IngressClassParametersRefe
   return [...errors, ...invalidEach(at, namespace, checkDnsLabel(namespace))];
 }
 
-/**
- * Defines a kind for service ranges, for which controllers look. No objects can be created, because the range is an
- * option of the control plane.
- */
-function defineServiceRange(row: Pick<KindRow, "kind" | "plural" | "shortNames" | "status">): ResourceKind {
-  const refusal = "services get their addresses from the range that this control plane is started with";
-  return defineKind({ ...row, group: "networking.k8s.io", namespaced: false, strategy: { refusal } });
-}
-
-/** The kinds of networking. All but the last two are stored, and programs of others act on them. */
+/** The kinds of networking. Ingresses are for programs of others. */
 export const NETWORKING_KINDS: readonly ResourceKind[] = [
   ingressKind,
   ingressClassKind,
   networkPolicyKind,
-  defineServiceRange({ kind: "IPAddress", plural: "ipaddresses", shortNames: ["ip"] }),
-  defineServiceRange({ kind: "ServiceCIDR", plural: "servicecidrs", status: true }),
+  ipAddressKind,
+  serviceCidrKind,
 ];

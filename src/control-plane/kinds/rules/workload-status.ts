@@ -1,4 +1,5 @@
 import type { FieldError } from "../../../api/field-error.ts";
+import type { Condition } from "../../../api/gen/types.ts";
 import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { each, invalid, notNegative, required, unsupported } from "../../../api/validation/problems.ts";
 
@@ -41,18 +42,25 @@ export function validateCounts(rules: StatusCounts, next: KubeObject, current: K
   return errors;
 }
 
-/** The problems of conditions in `metav1`'s form, which has for each a time and a reason. */
+/** The problems of the conditions of an object's status, which are in `metav1`'s form. */
 export function validateConditions(object: KubeObject): FieldError[] {
   const { conditions } = statusOf(object);
   const list: unknown[] = Array.isArray(conditions) ? conditions : [];
-  return each("status.conditions", list.filter(isRecord), (condition, path) => {
-    const { status = "", lastTransitionTime, reason = "" } = condition;
+  return validateConditionList("status.conditions", list.filter(isRecord));
+}
+
+/** The problems of conditions in `metav1`'s form, which has for each a time and a reason. */
+export function validateConditionList(
+  path: string,
+  conditions: ReadonlyArray<{ readonly [field in keyof Condition]?: unknown }>,
+): FieldError[] {
+  return each(path, conditions, ({ status = "", lastTransitionTime, reason = "" }, at) => {
     const errors: FieldError[] = [];
     if (!CONDITION_STATUSES.includes(String(status))) {
-      errors.push(unsupported(`${path}.status`, status, CONDITION_STATUSES));
+      errors.push(unsupported(`${at}.status`, status, CONDITION_STATUSES));
     }
-    if (!lastTransitionTime) errors.push(required(`${path}.lastTransitionTime`));
-    if (reason === "") errors.push(required(`${path}.reason`));
+    if (!lastTransitionTime) errors.push(required(`${at}.lastTransitionTime`));
+    if (reason === "") errors.push(required(`${at}.reason`));
     return errors;
   });
 }

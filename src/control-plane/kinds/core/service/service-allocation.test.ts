@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Service, ServiceSpec } from "../../../../api/gen/types.ts";
-import { contains } from "../../rules/ip-address.ts";
+import { contains } from "../../../../api/validation/ip-address.ts";
 import { allocateService, type ServiceRanges, type TakenServices } from "./service-allocation.ts";
 
-const RANGES: ServiceRanges = { serviceCidr: "10.96.0.0/16", nodePorts: [30_000, 32_767] };
-const NONE: TakenServices = { clusterIPs: new Set(), nodePorts: new Set() };
+const RANGES: ServiceRanges = { families: ["IPv4"], cidrs: ["10.96.0.0/16"], nodePorts: [30_000, 32_767] };
+const NONE: TakenServices = { hasAddress: () => false, nodePorts: new Set() };
+const takenBy = (...addresses: string[]) => ({ ...NONE, hasAddress: (one: string) => addresses.includes(one) });
 
 interface Case {
   spec: ServiceSpec;
@@ -20,6 +21,68 @@ function allocate({ spec, current, taken = NONE, ranges = RANGES, random = 0 }: 
   const before = current && service(current);
   return allocateService(service(spec), before, taken, { ranges, random: () => random }).spec ?? {};
 }
+
+const DUAL: ServiceRanges = { ...RANGES, families: ["IPv4", "IPv6"], cidrs: ["10.96.0.0/16", "fd00::/112"] };
+const V4 = "10.96.1.1";
+const V6 = "fd00::101";
+
+describe("the families of a service in a cluster of both", () => {
+  it.each<[string, ServiceSpec, Partial<ServiceSpec>]>([
+    ["one by default", {}, { clusterIPs: [V4], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" }],
+    ["the one that is named", { ipFamilies: ["IPv6"] }, { clusterIPs: [V6], ipFamilies: ["IPv6"] }],
+    ["both where it prefers that", { ipFamilyPolicy: "PreferDualStack" }, { clusterIP: V4, clusterIPs: [V4, V6] }],
+    [
+      "both in the order that is named",
+      { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv6", "IPv4"] },
+      { clusterIP: V6, clusterIPs: [V6, V4] },
+    ],
+    [
+      "both where the first is named",
+      { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv6"] },
+      { clusterIPs: [V6, V4], ipFamilies: ["IPv6", "IPv4"] },
+    ],
+    [
+      "those of its addresses",
+      { ipFamilyPolicy: "PreferDualStack", clusterIP: "fd00::5", clusterIPs: ["fd00::5"] },
+      { clusterIPs: ["fd00::5", V4], ipFamilies: ["IPv6", "IPv4"] },
+    ],
+    [
+      "both without an address",
+      { clusterIP: "None", selector: { a: "b" }, ipFamilyPolicy: "PreferDualStack" },
+      { clusterIPs: ["None"], ipFamilies: ["IPv4", "IPv6"] },
+    ],
+  ])("are %s", (_, spec, expected) => {
+    expect(allocate({ spec, ranges: DUAL })).toMatchObject(expected);
+  });
+
+  const single = { type: "ClusterIP", clusterIP: V4, clusterIPs: [V4], ipFamilies: ["IPv4"] };
+  const dual = { ...single, clusterIPs: [V4, V6], ipFamilies: ["IPv4", "IPv6"] };
+
+  it.each<[string, ServiceSpec, ServiceSpec, readonly string[]]>([
+    [
+      "get a second when it is required",
+      { ...single, ipFamilyPolicy: "SingleStack" },
+      { ...single, ipFamilyPolicy: "RequireDualStack" },
+      [V4, V6],
+    ],
+    [
+      "lose the second when one is wanted",
+      { ...dual, ipFamilyPolicy: "RequireDualStack" },
+      { ...dual, ipFamilyPolicy: "SingleStack" },
+      [V4],
+    ],
+    [
+      "stay one of a preference that the cluster could not meet",
+      { ...single, ipFamilyPolicy: "PreferDualStack" },
+      { ...single, ipFamilyPolicy: "PreferDualStack" },
+      [V4],
+    ],
+    ["stay as they are where the policy is left out", { ...dual, ipFamilyPolicy: "PreferDualStack" }, dual, [V4, V6]],
+  ])("%s", (_, current, spec, expected) => {
+    const { clusterIPs, ipFamilies } = allocate({ spec, current, ranges: DUAL });
+    expect([clusterIPs, ipFamilies?.length]).toEqual([expected, expected.length]);
+  });
+});
 
 const WEB = { port: 80, protocol: "TCP" };
 
@@ -38,23 +101,36 @@ describe("the address of a service", () => {
     const taken = fc.uniqueArray(fc.integer({ min: 1, max: 61 }));
     fc.assert(
       fc.property(random, taken, (value, offsets) => {
-        const clusterIPs = new Set(offsets.map((offset) => `10.96.0.${offset}`));
-        const ranges = { ...RANGES, serviceCidr: "10.96.0.0/26" };
-        const { clusterIP = "" } = allocate({ spec: {}, taken: { ...NONE, clusterIPs }, ranges, random: value });
-        expect(contains(ranges.serviceCidr, clusterIP)).toBe(true);
-        expect(["10.96.0.0", "10.96.0.63", ...clusterIPs]).not.toContain(clusterIP);
+        const others = offsets.map((offset) => `10.96.0.${offset}`);
+        const ranges = { ...RANGES, cidrs: ["10.96.0.0/26"] };
+        const { clusterIP = "" } = allocate({ spec: {}, taken: takenBy(...others), ranges, random: value });
+        expect(contains("10.96.0.0/26", clusterIP)).toBe(true);
+        expect(["10.96.0.0", "10.96.0.63", ...others]).not.toContain(clusterIP);
       }),
     );
   });
 
   it("comes from what is left when there is nothing else", () => {
-    const ranges = { ...RANGES, serviceCidr: "10.96.0.0/29" };
-    const clusterIPs = new Set([1, 2, 3, 5, 6].map((last) => `10.96.0.${last}`));
-    expect(allocate({ spec: {}, ranges, taken: { ...NONE, clusterIPs } }).clusterIP).toBe("10.96.0.4");
-    const all = new Set([...clusterIPs, "10.96.0.4"]);
-    expect(() => allocate({ spec: {}, ranges, taken: { ...NONE, clusterIPs: all } })).toThrow(
-      "failed to allocate a serviceIP: range is full",
+    const ranges = { ...RANGES, cidrs: ["10.96.0.0/29"] };
+    const others = [1, 2, 3, 5, 6].map((last) => `10.96.0.${last}`);
+    expect(allocate({ spec: {}, ranges, taken: takenBy(...others) }).clusterIP).toBe("10.96.0.4");
+    expect(() => allocate({ spec: {}, ranges, taken: takenBy(...others, "10.96.0.4") })).toThrow(
+      'failed to allocate a serviceIP for Service "s": range is full',
     );
+  });
+
+  it("comes from another range when the first is used up, and may be asked for of any", () => {
+    const ranges = { ...RANGES, cidrs: ["10.96.0.0/30", "10.97.0.0/24"] };
+    const taken = takenBy("10.96.0.1", "10.96.0.2");
+    expect(allocate({ spec: {}, ranges, taken }).clusterIP).toBe("10.97.0.17");
+    expect(allocate({ spec: { clusterIP: "10.97.0.9" }, ranges, taken }).clusterIP).toBe("10.97.0.9");
+    expect(() => allocate({ spec: {}, ranges: { ...RANGES, cidrs: [] } })).toThrow("range is full");
+  });
+
+  it("may be any of a range of IPv6, however large that is", () => {
+    const ranges: ServiceRanges = { ...RANGES, families: ["IPv6"], cidrs: ["fd00::/64"] };
+    expect(allocate({ spec: {}, ranges, random: 0.5 }).clusterIP).toBe("fd00::8000:0:0:80");
+    expect(allocate({ spec: {}, ranges, random: 0 }).clusterIP).toBe("fd00::101");
   });
 
   it("may be asked for", () => {
@@ -70,7 +146,7 @@ describe("the address of a service", () => {
   });
 
   it("is of IPv6 where the range is", () => {
-    const ranges = { ...RANGES, serviceCidr: "fd00:10:96::/112" };
+    const ranges: ServiceRanges = { ...RANGES, families: ["IPv6"], cidrs: ["fd00:10:96::/112"] };
     expect(allocate({ spec: {}, ranges })).toMatchObject({ clusterIP: "fd00:10:96::101", ipFamilies: ["IPv6"] });
   });
 
@@ -95,13 +171,28 @@ describe("the address of a service", () => {
   it.each<[string, Case, string]>([
     [
       "another service's",
-      { spec: { clusterIP: "10.96.0.10" }, taken: { ...NONE, clusterIPs: new Set(["10.96.0.10"]) } },
+      { spec: { clusterIP: "10.96.0.10" }, taken: takenBy("10.96.0.10") },
       'Service "s" is invalid: spec.clusterIPs: Invalid value: ["10.96.0.10"]: failed to allocate IP 10.96.0.10: provided IP is already allocated',
     ],
     [
       "of another range",
       { spec: { clusterIP: "10.0.0.1" } },
-      'Service "s" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.1"]: failed to allocate IP 10.0.0.1: the provided IP (10.0.0.1) is not in the valid range. The range of valid IPs is 10.96.0.0/16',
+      'Service "s" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.1"]: failed to allocate IP 10.0.0.1: the provided network does not match the current range',
+    ],
+    [
+      "the network's own",
+      { spec: { clusterIP: "10.96.0.0" } },
+      "failed to allocate IP 10.96.0.0: the provided network does not match the current range",
+    ],
+    [
+      "another's in another spelling",
+      { spec: { clusterIP: "FD00:0::1", ipFamilies: ["IPv6"] }, ranges: DUAL, taken: takenBy("fd00::1") },
+      "failed to allocate IP FD00:0::1: provided IP is already allocated",
+    ],
+    [
+      "two where the policy wants one",
+      { spec: { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4", "IPv6"] }, ranges: DUAL },
+      "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified",
     ],
     [
       "of a family that is not there",

@@ -1,27 +1,24 @@
-import { ApiError, invalidError } from "../../../../api/api-error.ts";
+import { ApiError } from "../../../../api/api-error.ts";
 import type { Service, ServicePort, ServiceSpec } from "../../../../api/gen/types.ts";
 import { invalid } from "../../../../api/validation/problems.ts";
-import {
-  type AddressRange,
-  contains,
-  familyOf,
-  formatIpAddress,
-  isSameAddress,
-  parseCidr,
-  parseIpAddress,
-} from "../../rules/ip-address.ts";
-import { isExternalName, isHeadless, needsHealthCheck, needsNodePorts, serviceSpec } from "./service-traits.ts";
+import { allocateClusterIps } from "./cluster-ip-allocation.ts";
+import { pickOffset, reservedOf } from "./pick-offset.ts";
+import { chooseFamilies, type IpFamily, invalidService } from "./service-families.ts";
+import { isExternalName, needsHealthCheck, needsNodePorts, serviceSpec } from "./service-traits.ts";
 
-/** The addresses and ports of other services; this service's own are not among them. */
+/** The addresses and ports of others; this service's own are not among them. */
 export interface TakenServices {
-  readonly clusterIPs: ReadonlySet<string>;
+  /** True for an address, in its one spelling, that is another's. */
+  hasAddress(address: string): boolean;
   /** The ports of all protocols, health check ports included. */
   readonly nodePorts: ReadonlySet<number>;
 }
 
 export interface ServiceRanges {
-  /** `10.96.0.0/12`. */
-  readonly serviceCidr: string;
+  /** The families of the cluster's services, the default first. */
+  readonly families: readonly IpFamily[];
+  /** The ranges that are ready, `10.96.0.0/12`, in the order in which they are tried. */
+  readonly cidrs: readonly string[];
   /** The first and the last port. */
   readonly nodePorts: readonly [number, number];
 }
@@ -46,116 +43,12 @@ export function allocateService(
   { ranges, random }: { ranges: ServiceRanges; random: () => number },
 ): Service {
   const spec = serviceSpec(service);
-  const allocation: Allocation = { current: current && serviceSpec(current), taken, ranges, random };
+  const before = current && serviceSpec(current);
   if (isExternalName(spec)) return service;
-  const addressed = allocateClusterIp(service, spec, allocation);
-  return { ...service, spec: allocateNodePorts(service, addressed, allocation) };
-}
-
-function allocateClusterIp(service: Service, spec: ServiceSpec, allocation: Allocation): ServiceSpec {
-  const range = parseCidr(allocation.ranges.serviceCidr);
-  if (range === undefined) throw new TypeError(`not a range of addresses: ${allocation.ranges.serviceCidr}`);
-  const families = chooseFamilies(service, spec, range);
-  const { clusterIP = "", clusterIPs = [] } = spec;
-  if (isHeadless(spec)) return { ...spec, ...families, clusterIP: "None", clusterIPs: ["None"] };
-  if (clusterIP === "") {
-    const address = pickClusterIp(range, allocation);
-    return { ...spec, ...families, clusterIP: address, clusterIPs: [address] };
-  }
-  checkClusterIp(service, clusterIP, allocation);
-  return { ...spec, ...families, clusterIPs: clusterIPs.length > 0 ? clusterIPs : [clusterIP] };
-}
-
-type Families = Required<Pick<ServiceSpec, "ipFamilies" | "ipFamilyPolicy">>;
-
-const FAMILIES = ["IPv4", "IPv6"] as const;
-
-/**
- * Chooses the address families. This cluster has one, that of the range. Only a service without addresses and selector
- * may have endpoints of both.
- */
-function chooseFamilies(service: Service, spec: ServiceSpec, { family }: AddressRange): Families {
-  const { ipFamilies = [], selector = {}, clusterIPs = [] } = spec;
-  const isFree = isHeadless(spec) && Object.keys(selector).length === 0;
-  const ipFamilyPolicy = spec.ipFamilyPolicy || (isFree ? "RequireDualStack" : "SingleStack");
-  if (isFree) {
-    const [first = family, ...rest] = ipFamilies;
-    const others = ipFamilyPolicy === "SingleStack" ? rest : FAMILIES.filter((other) => other !== first);
-    return { ipFamilies: [first, ...others], ipFamilyPolicy };
-  }
-  const foreign = clusterIPs.findIndex((address, index) => {
-    return address !== "None" && ipFamilies[index] === undefined && familyOf(address) !== family;
-  });
-  if (foreign >= 0) {
-    const detail = `${familyOf(clusterIPs[foreign] ?? "")} is not configured on this cluster`;
-    throw refuse(service, `spec.clusterIPs[${foreign}]`, clusterIPs, detail);
-  }
-  if (ipFamilyPolicy === "RequireDualStack") {
-    throw refuse(
-      service,
-      "spec.ipFamilyPolicy",
-      ipFamilyPolicy,
-      "this cluster is not configured for dual-stack services",
-    );
-  }
-  const wrong = ipFamilies.findIndex((asked) => asked !== family);
-  if (wrong >= 0)
-    throw refuse(service, `spec.ipFamilies[${wrong}]`, ipFamilies[wrong], "not configured on this cluster");
-  return { ipFamilies: [family], ipFamilyPolicy };
-}
-
-function checkClusterIp(service: Service, address: string, { current, taken, ranges }: Allocation): void {
-  if (current?.clusterIP !== undefined && isSameAddress(current.clusterIP, address)) return;
-  const path = "spec.clusterIPs";
-  const failed = `failed to allocate IP ${address}: `;
-  if (!contains(ranges.serviceCidr, address) || isReserved(ranges.serviceCidr, address)) {
-    const detail = `${failed}the provided IP (${address}) is not in the valid range. The range of valid IPs is ${ranges.serviceCidr}`;
-    throw refuse(service, path, [address], detail);
-  }
-  const isTaken = [...taken.clusterIPs].some((other) => isSameAddress(other, address));
-  if (isTaken) throw refuse(service, path, [address], `${failed}provided IP is already allocated`);
-}
-
-/** True for the network's own address and, with IPv4, the broadcast address, which no service gets. */
-function isReserved(cidr: string, address: string): boolean {
-  const range = parseCidr(cidr);
-  const value = parseIpAddress(address);
-  if (range === undefined || value === undefined) return false;
-  return value === range.first || (range.family === "IPv4" && value === range.first + range.size - 1n);
-}
-
-/** The rest of a larger range is never handed out without being asked for. No single node has so many services. */
-const MAX_DYNAMIC_ADDRESSES = 65_536n;
-
-function pickClusterIp({ family, first, size }: AddressRange, { taken, random }: Allocation): string {
-  const usable = family === "IPv4" ? size - 2n : size - 1n;
-  const count = Number(usable < MAX_DYNAMIC_ADDRESSES ? usable : MAX_DYNAMIC_ADDRESSES);
-  const reserved = reservedOf(count, { share: 16, most: 256 });
-  const addressAt = (offset: number) => formatIpAddress(first + 1n + BigInt(offset), family);
-  const picked = pickOffset({ count, reserved, random }, (offset) => taken.clusterIPs.has(addressAt(offset)));
-  if (picked === undefined) throw new ApiError("InternalError", "failed to allocate a serviceIP: range is full");
-  return addressAt(picked);
-}
-
-/**
- * The number of the lowest addresses or ports that are kept for requests of a certain one, until nothing else is left.
- */
-function reservedOf(count: number, { share, most }: { share: number; most: number }): number {
-  const least = 16;
-  return count <= least ? 0 : Math.min(Math.max(least, Math.floor(count / share)), most);
-}
-
-function pickOffset(
-  { count, reserved, random }: { count: number; reserved: number; random: () => number },
-  isTaken: (offset: number) => boolean,
-): number | undefined {
-  const dynamic = count - reserved;
-  const start = Math.floor(random() * dynamic);
-  for (let step = 0; step < count; step++) {
-    const offset = step < dynamic ? reserved + ((start + step) % dynamic) : step - dynamic;
-    if (!isTaken(offset)) return offset;
-  }
-  return undefined;
+  const families = chooseFamilies(service, spec, { current: before, configured: ranges.families });
+  const isTaken = (address: string) => taken.hasAddress(address);
+  const addressed = allocateClusterIps(service, families, { current: before, cidrs: ranges.cidrs, isTaken, random });
+  return { ...service, spec: allocateNodePorts(service, addressed, { current: before, taken, ranges, random }) };
 }
 
 function allocateNodePorts(service: Service, spec: ServiceSpec, allocation: Allocation): ServiceSpec {
@@ -224,14 +117,15 @@ function claimPort(
 
 function pickNodePort({ allocation: { ranges, taken, random }, own }: Claims): number {
   const [first, last] = ranges.nodePorts;
-  const count = last - first + 1;
-  const reserved = reservedOf(count, { share: 32, most: 128 });
-  const isTaken = (offset: number) => taken.nodePorts.has(first + offset) || own.has(first + offset);
+  const count = BigInt(last - first + 1);
+  const reserved = reservedOf(count, { share: 32n, most: 128n });
+  const portAt = (offset: bigint) => first + Number(offset);
+  const isTaken = (offset: bigint) => taken.nodePorts.has(portAt(offset)) || own.has(portAt(offset));
   const picked = pickOffset({ count, reserved, random }, isTaken);
   if (picked === undefined) throw new ApiError("InternalError", "failed to allocate a nodePort: range is full");
-  return first + picked;
+  return portAt(picked);
 }
 
-function refuse(service: Service, path: string, value: unknown, detail: string): ApiError {
-  return invalidError({ group: "", kind: "Service" }, service.metadata?.name ?? "", [invalid(path, value, detail)]);
+function refuse({ metadata }: Service, path: string, value: unknown, detail: string): ApiError {
+  return invalidService(metadata?.name ?? "", [invalid(path, value, detail)]);
 }

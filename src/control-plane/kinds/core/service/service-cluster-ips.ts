@@ -1,5 +1,6 @@
 import type { FieldError } from "../../../../api/field-error.ts";
 import type { ServiceSpec } from "../../../../api/gen/types.ts";
+import { checkIpAddress, familyOf } from "../../../../api/validation/ip-address.ts";
 import {
   duplicate,
   each,
@@ -9,7 +10,6 @@ import {
   required,
   unsupported,
 } from "../../../../api/validation/problems.ts";
-import { checkIpAddress, familyOf } from "../../rules/ip-address.ts";
 import { isExternalName } from "./service-traits.ts";
 
 const FAMILIES = ["IPv4", "IPv6"];

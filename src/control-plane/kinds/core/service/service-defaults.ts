@@ -5,6 +5,7 @@ import {
   isExternalName,
   needsHealthCheck,
   needsNodePorts,
+  sameList,
   serviceSpec,
 } from "./service-traits.ts";
 
@@ -125,8 +126,6 @@ function dropNodePort(port: ServicePort, old: readonly ServicePort[]): ServicePo
   const { nodePort, ...rest } = port;
   return old.some((before) => before.nodePort === nodePort && before.port === port.port) ? rest : port;
 }
-
-const sameList = (a: readonly string[] = [], b: readonly string[] = []) => a.join() === b.join();
 
 /**
  * Makes the single address and the list agree. Old clients know the single one, newer clients the list that begins with

@@ -1,8 +1,8 @@
 import type { FieldError } from "../../../../api/field-error.ts";
 import type { Service } from "../../../../api/gen/types.ts";
+import { checkCidr } from "../../../../api/validation/ip-address.ts";
 import { checkQualifiedName } from "../../../../api/validation/names.ts";
 import { each, forbidden, invalidEach, required } from "../../../../api/validation/problems.ts";
-import { checkCidr } from "../../rules/ip-address.ts";
 import { serviceSpec } from "./service-traits.ts";
 
 const SOURCE_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";

@@ -29,3 +29,8 @@ export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): 
 export function needsNodePorts({ type, allocateLoadBalancerNodePorts }: ServiceSpec): boolean {
   return type === "NodePort" || (type === "LoadBalancer" && allocateLoadBalancerNodePorts !== false);
 }
+
+/** True for lists of the same texts in the same order; a missing list is an empty one. */
+export function sameList(a: readonly string[] = [], b: readonly string[] = []): boolean {
+  return a.join() === b.join();
+}

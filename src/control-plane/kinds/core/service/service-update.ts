@@ -1,9 +1,9 @@
 import type { FieldError } from "../../../../api/field-error.ts";
 import type { ServiceSpec } from "../../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../../api/object.ts";
+import { checkIpAddress } from "../../../../api/validation/ip-address.ts";
 import { checkDnsSubdomain } from "../../../../api/validation/names.ts";
 import { each, forbidden, invalid, invalidEach } from "../../../../api/validation/problems.ts";
-import { checkIpAddress } from "../../rules/ip-address.ts";
 import { isExternalName, isHeadless, needsHealthCheck, serviceSpec } from "./service-traits.ts";
 
 /** The problems of an update. A service keeps its addresses as long as it has any, because clients know them. */

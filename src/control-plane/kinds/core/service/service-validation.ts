@@ -1,6 +1,7 @@
 import type { FieldError } from "../../../../api/field-error.ts";
 import type { ServicePort, ServiceSpec } from "../../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../../api/object.ts";
+import { checkIpAddress, checkNonSpecial } from "../../../../api/validation/ip-address.ts";
 import { validateLabels } from "../../../../api/validation/metadata.ts";
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from "../../../../api/validation/names.ts";
 import { validatePortReference } from "../../../../api/validation/ports.ts";
@@ -15,7 +16,6 @@ import {
   optionalOneOf,
   required,
 } from "../../../../api/validation/problems.ts";
-import { checkIpAddress, checkNonSpecial } from "../../rules/ip-address.ts";
 import { validateClusterIps } from "./service-cluster-ips.ts";
 import { validateLoadBalancer } from "./service-load-balancer.ts";
 import { isExternallyAccessible, isExternalName, isHeadless, needsHealthCheck, serviceSpec } from "./service-traits.ts";

@@ -1,4 +1,4 @@
-import { isIpAddress } from "../../../api/validation/names.ts";
+import { isIpAddress } from "./names.ts";
 
 /** The problems of a text as an address; empty for a valid one. */
 export function checkIpAddress(text: string): string[] {
@@ -8,6 +8,51 @@ export function checkIpAddress(text: string): string[] {
 /** The problems of a text as a range of addresses; empty for a valid one. */
 export function checkCidr(text: string): string[] {
   return parseCidr(text) ? [] : ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"];
+}
+
+/**
+ * The problems of an address that must have one spelling only, because it is a name. Returns several for a text that is
+ * wrong in several ways.
+ */
+export function checkCanonicalIp(text: string): string[] {
+  const plain = withoutLeadingZeros(text);
+  const problems = checkIpAddress(plain);
+  if (problems.length > 0) return problems;
+  if (plain !== text) return ["must not have leading 0s"];
+  if (contains(MAPPED_IPV4, text)) return ["must not be an IPv4-mapped IPv6 address"];
+  const canonical = canonicalIp(text);
+  return canonical === text ? [] : [`must be in canonical form (${JSON.stringify(canonical)})`];
+}
+
+/** The problems of a range that must have one spelling only. */
+export function checkCanonicalCidr(text: string): string[] {
+  const [address = "", prefix = ""] = text.split("/");
+  const plain = `${withoutLeadingZeros(address)}/${prefix.replace(/^0+(?=\d)/, "")}`;
+  const problems = checkCidr(text.includes("/") ? plain : text);
+  if (problems.length > 0) return problems;
+  if (plain !== text) return ["must not have leading 0s in IP or prefix length"];
+  if (contains(MAPPED_IPV4, address)) return ["must not have an IPv4-mapped IPv6 address"];
+  const network = addressAt(text, 0n);
+  if (network === undefined || !isSameAddress(network, address))
+    return ["must not have bits set beyond the prefix length"];
+  return network === address ? [] : [`must be in canonical form (${JSON.stringify(`${network}/${prefix}`)})`];
+}
+
+const MAPPED_IPV4 = "::ffff:0:0/96";
+
+/** Old programs read `010.0.0.1` as this address, others as another one. */
+function withoutLeadingZeros(text: string): string {
+  return text.includes(":") ? text : text.replaceAll(/(?<![\d])0+(?=\d)/g, "");
+}
+
+/** The problems of a text as the address of a network interface, which has a prefix; empty for a valid one. */
+export function checkInterfaceAddress(text: string): string[] {
+  const [address = ""] = text.split("/");
+  if (parseCidr(text) === undefined) {
+    return ["must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"];
+  }
+  const canonical = `${canonicalIp(address)}${text.slice(address.length)}`;
+  return text === canonical ? [] : [`must be in canonical form (${JSON.stringify(canonical)})`];
 }
 
 /** The family of an address or a range. */
@@ -76,6 +121,19 @@ export function formatIpAddress(value: bigint, family: "IPv4" | "IPv6"): string 
   return new URL(`http://[${full}]/`).hostname.slice(1, -1);
 }
 
+/** The one spelling of an address; the text as it is where it is none. */
+export function canonicalIp(text: string): string {
+  const value = parseIpAddress(text);
+  return value === undefined ? text : formatIpAddress(value, familyOf(text));
+}
+
+/** The address at the offset from the network's own: 1 in `10.96.0.0/16` is `10.96.0.1`. Undefined outside of the range. */
+export function addressAt(range: string, offset: bigint): string | undefined {
+  const parsed = parseCidr(range);
+  if (parsed === undefined || offset >= parsed.size) return undefined;
+  return formatIpAddress(parsed.first + offset, parsed.family);
+}
+
 /** True when the two texts spell the same address. */
 export function isSameAddress(a: string, b: string): boolean {
   return (
@@ -106,4 +164,24 @@ export function contains(range: string, address: string): boolean {
   const value = parseIpAddress(address);
   if (parsed === undefined || value === undefined || parsed.family !== familyOf(address)) return false;
   return value >= parsed.first && value < parsed.first + parsed.size;
+}
+
+/** True when the address lies in the range and is no address of the network itself: neither the first nor, with IPv4, the last. */
+export function isUsableIn(range: string, address: string): boolean {
+  const parsed = parseCidr(range);
+  const value = parseIpAddress(address);
+  if (parsed === undefined || value === undefined || !contains(range, address)) return false;
+  return value !== parsed.first && (parsed.family === "IPv6" || value !== parsed.first + parsed.size - 1n);
+}
+
+/** True when every address of the inner range lies in the outer one. False too for a text that is no range. */
+export function containsRange(outer: string, inner: string): boolean {
+  const [around, within] = [parseCidr(outer), parseCidr(inner)];
+  if (around === undefined || within === undefined || around.family !== within.family) return false;
+  return around.first <= within.first && within.first + within.size <= around.first + around.size;
+}
+
+/** True when the two ranges have an address in common. */
+export function overlap(a: string, b: string): boolean {
+  return containsRange(a, b) || containsRange(b, a);
 }
