@@ -13,10 +13,13 @@ import { createClaimResize } from "./claim-resize.ts";
 import { createClusterTrustBundleAttest } from "./cluster-trust-bundle-attest.ts";
 import { createDefaultStorageClass } from "./default-storage-class.ts";
 import { createDefaultTolerationSeconds, type TolerationSecondsOptions } from "./default-toleration-seconds.ts";
+import { createDeviceAccess } from "./device-access.ts";
 import { createLimitRanger } from "./limit-ranger.ts";
+import type { MatchDeps } from "./matching/match-request.ts";
 import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
 import { createNodeRestriction } from "./node-restriction.ts";
 import { createPodSecurity } from "./pod-security/pod-security.ts";
+import { createMutatingPolicy } from "./policies/mutating-policy.ts";
 import type { ResolveParamKind } from "./policies/policy-params.ts";
 import { createValidatingPolicy } from "./policies/validating-policy.ts";
 import { createPriority, type PriorityOptions } from "./priority.ts";
@@ -38,6 +41,8 @@ interface AdmissionDeps extends Omit<DefaultAccountDeps, "clock"> {
   webhooks: AdmissionPlugin;
   /** Finds where the objects of a kind are stored. */
   resolveKind: ResolveParamKind;
+  /** All kinds that show the objects of this one, itself included: its other versions. */
+  viewsOf: MatchDeps["viewsOf"];
 }
 
 interface AdmissionOptions extends PriorityOptions, TolerationSecondsOptions, AttendedElsewhere {
@@ -72,6 +77,8 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
     createCertificateSigning(authorize),
     createClusterTrustBundleAttest(authorize),
     createCertificateSubjectRestriction(subjects),
+    createDeviceAccess(deps),
+    createMutatingPolicy(deps),
     createValidatingPolicy(deps),
     deps.webhooks,
     createResourceQuota(reader, deps.clock),

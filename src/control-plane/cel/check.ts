@@ -7,6 +7,7 @@ import type {
   MapExpression,
   SelectExpression,
   SourceProblem,
+  StructExpression,
 } from "./expression.ts";
 import type { Overload } from "./overload.ts";
 import type { Bindings, CelType } from "./types.ts";
@@ -19,8 +20,8 @@ export interface Environment {
   readonly variables: ReadonlyMap<string, CelType>;
   /** Functions by name. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;
-  /** Types that can be named, by name. */
-  readonly typeNames: ReadonlyMap<string, CelType>;
+  /** Types that can be named; those that are objects can be created. */
+  findType(name: string): CelType | undefined;
 }
 
 /** What the checker found out of an expression. */
@@ -90,6 +91,8 @@ function checkNode(checker: Checker, expression: Expression, scope: Scope): CelT
       return checkList(checker, expression, scope);
     case "map":
       return checkMap(checker, expression, scope);
+    case "struct":
+      return checkStruct(checker, expression, scope);
     case "logical": {
       for (const term of expression.terms) expectType(checker, term, check(checker, term, scope));
       return types.BOOL;
@@ -120,7 +123,7 @@ function typeOfLiteral(value: CelValue): CelType {
 /** A variable or type of the environment. */
 function findName(checker: Checker, expression: Expression, name: string): CelType | undefined {
   const variable = checker.environment.variables.get(name);
-  const named = checker.environment.typeNames.get(name);
+  const named = checker.environment.findType(name);
   if (variable === undefined && named === undefined) return undefined;
   checker.variables.set(expression, name);
   return variable ?? (named && { kind: "type", of: named });
@@ -283,6 +286,23 @@ function checkMap(checker: Checker, { entries }: MapExpression, scope: Scope): C
   }
   const free = () => types.param(`map${checker.freeNames++}`);
   return types.mapType(key ?? free(), value ?? free());
+}
+
+function checkStruct(checker: Checker, struct: StructExpression, scope: Scope): CelType {
+  const type = checker.environment.findType(struct.typeName);
+  if (type === undefined) return undeclared(checker, struct, struct.typeName);
+  if (type.kind !== "object") return report(checker, struct, `'${struct.typeName}' is not a message type`);
+  for (const field of struct.fields) {
+    const { name, value, optional } = field;
+    const checked = check(checker, value, scope);
+    const given = optional ? unwrap(checker, value, checked) : checked;
+    const expected = type.fields.get(name) ?? report(checker, field, `undefined field '${name}'`);
+    if (unifies(checker, given, expected)) continue;
+    const shown = types.formatType(types.substitute(checker.bindings, given, true));
+    const wanted = types.formatType(expected);
+    report(checker, field, `expected type of field '${name}' is '${wanted}' but provided type is '${shown}'`);
+  }
+  return type;
 }
 
 /** The type of an optional entry's value. */

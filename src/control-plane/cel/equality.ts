@@ -66,7 +66,7 @@ function haveSameKeys(keys: readonly string[], a: CelValue, b: CelValue, budget:
 }
 
 function areMapsEqual(a: MapValue, b: MapValue, budget: CostBudget): boolean {
-  if (a.size !== b.size) return false;
+  if (a.size !== b.size || a.typeName !== b.typeName) return false;
   return a.keys().every((key) => {
     const left = a.find(key);
     const right = b.find(key);

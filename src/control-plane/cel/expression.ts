@@ -8,6 +8,7 @@ export type Expression =
   | CallExpression
   | ListExpression
   | MapExpression
+  | StructExpression
   | LogicalExpression
   | FoldExpression
   | BindExpression;
@@ -58,6 +59,20 @@ export interface MapExpression extends Node {
 /** An entry of a map, left out when its value is an optional without a value. */
 export interface MapEntry {
   readonly key: Expression;
+  readonly value: Expression;
+  readonly optional: boolean;
+}
+
+/** `Type.name{field: value, ?other: value}`. */
+export interface StructExpression extends Node {
+  readonly node: "struct";
+  readonly typeName: string;
+  readonly fields: readonly StructField[];
+}
+
+/** A field of a new object, left out when its value is an optional without a value. */
+export interface StructField extends Node {
+  readonly name: string;
   readonly value: Expression;
   readonly optional: boolean;
 }

@@ -1,4 +1,4 @@
-import type { Expression, MapEntry, SourceProblem } from "./expression.ts";
+import type { Expression, MapEntry, SourceProblem, StructField } from "./expression.ts";
 import { expandMacro, isMacro } from "./macros.ts";
 import { type Token, tokenize } from "./tokens.ts";
 import { type CelValue, kindOf } from "./values.ts";
@@ -141,13 +141,13 @@ function parseUnary(p: Parser): Parsed {
 }
 
 function parseMember(p: Parser): Parsed {
+  const start = p.position;
   let operand = parsePrimary(p);
   let chain = 0;
   while (operand !== undefined && (isNext(p, ".") || isNext(p, "[") || isNext(p, "{"))) {
     if (p.depth + ++chain > MAX_DEPTH) return fail(p, `expression recursion limit exceeded: ${MAX_DEPTH}`);
-    if (isNext(p, "{"))
-      return fail(p, "undeclared reference: this environment has no types that can be created", peek(p));
-    operand = isNext(p, ".") ? parseDot(p, operand) : parseIndex(p, operand);
+    if (isNext(p, "{")) operand = parseStruct(p, typeNameOf(p.tokens.slice(start, p.position)));
+    else operand = isNext(p, ".") ? parseDot(p, operand) : parseIndex(p, operand);
   }
   return operand;
 }
@@ -167,6 +167,29 @@ function parseDot(p: Parser, operand: Expression): Parsed {
   const open = peek(p);
   const args = parseArguments(p);
   return args && call(p, { name: field, target: operand, args, offset: open.offset });
+}
+
+/** The name that the tokens are; undefined when they are another expression. */
+function typeNameOf(tokens: readonly Token[]): string | undefined {
+  const isName = tokens.every(({ type, text, quoted }) => (type === "identifier" ? !quoted : text === "."));
+  const text = tokens.map((token) => token.text).join("");
+  return isName ? text.replace(/^\./, "") : undefined;
+}
+
+function parseStruct(p: Parser, typeName: string | undefined): Parsed {
+  if (typeName === undefined) return unexpected(p, "<EOF>");
+  const { offset } = peek(p);
+  const fields = parseItems(p, "{", "}", (): StructField | undefined => {
+    const optional = isNext(p, "?");
+    if (optional) p.position++;
+    const { type, text, quoted } = peek(p);
+    if (type !== "identifier") return unexpected(p, "IDENTIFIER");
+    p.position++;
+    const colon = take(p, ":");
+    const value = colon && parseTernary(p);
+    return value && { name: quoted ? text.slice(1, -1) : text, value, optional, offset: colon.offset };
+  });
+  return fields && { node: "struct", typeName, fields, offset };
 }
 
 function parseIndex(p: Parser, operand: Expression): Parsed {

@@ -8,31 +8,35 @@ import type {
   LogicalExpression,
   MapExpression,
   SelectExpression,
+  StructExpression,
 } from "./expression.ts";
 import { fitsType, type Overload } from "./overload.ts";
 import { planFold } from "./plan-fold.ts";
 import type { Planner, ProgramStep } from "./step.ts";
-import { type CelValue, celList, celMap, failure, isFailure, keyText, kindOf, NONE, optionalOf } from "./values.ts";
+import {
+  type CelValue,
+  celList,
+  celMap,
+  celObject,
+  failure,
+  isFailure,
+  keyText,
+  kindOf,
+  NONE,
+  optionalOf,
+} from "./values.ts";
 
 /** The program of a checked expression. */
-export function planExpression(
-  expression: Expression,
-  checked: Checked,
-  typeValues: ReadonlyMap<string, CelValue>,
-): ProgramStep {
-  return createPlanner(checked, typeValues, new Map()).plan(expression);
+export function planExpression(expression: Expression, checked: Checked, findType: Planner["findType"]): ProgramStep {
+  return createPlanner(checked, findType, new Map()).plan(expression);
 }
 
-function createPlanner(
-  checked: Checked,
-  typeValues: ReadonlyMap<string, CelValue>,
-  slots: ReadonlyMap<string, number>,
-): Planner {
+function createPlanner(checked: Checked, findType: Planner["findType"], slots: ReadonlyMap<string, number>): Planner {
   const planner: Planner = {
     checked,
-    typeValues,
+    findType,
     slots,
-    plan: (expression, inner) => planNode(inner ? createPlanner(checked, typeValues, inner) : planner, expression),
+    plan: (expression, inner) => planNode(inner ? createPlanner(checked, findType, inner) : planner, expression),
   };
   return planner;
 }
@@ -55,6 +59,8 @@ function planNode(planner: Planner, expression: Expression): ProgramStep {
       return planList(planner, expression);
     case "map":
       return planMap(planner, expression);
+    case "struct":
+      return planStruct(planner, expression);
     case "logical":
       return planLogical(planner, expression);
     case "fold":
@@ -65,7 +71,7 @@ function planNode(planner: Planner, expression: Expression): ProgramStep {
 }
 
 function planVariable(planner: Planner, name: string): ProgramStep {
-  const type = planner.typeValues.get(name);
+  const type = planner.findType(name);
   if (type !== undefined) return () => type;
   return ({ budget, readVariable }) => {
     budget.charge(1);
@@ -160,6 +166,7 @@ function planLogical(planner: Planner, { operator, terms }: LogicalExpression): 
 
 const LIST_COST = 10;
 const MAP_COST = 30;
+const STRUCT_COST = 40;
 
 /** True for a literal, and for lists and maps of them: cel-go makes these once, and they cost nothing. */
 function isConstant(expression: Expression): boolean {
@@ -221,6 +228,22 @@ function planMap(planner: Planner, map: MapExpression): ProgramStep {
     }
     frame.budget.charge(cost);
     return celMap(pairs);
+  };
+}
+
+function planStruct(planner: Planner, { typeName, fields }: StructExpression): ProgramStep {
+  const steps = fields.map(({ name, value, optional }) => ({ name, step: planner.plan(value), optional }));
+  return (frame) => {
+    const values = new Map<string, CelValue>();
+    for (const { name, step, optional } of steps) {
+      const value = step(frame);
+      if (isFailure(value)) return value;
+      const kept = optional ? unwrapped(value) : value;
+      if (kept === undefined) values.delete(name);
+      else values.set(name, kept);
+    }
+    frame.budget.charge(STRUCT_COST);
+    return celObject(typeName, values);
   };
 }
 

@@ -78,21 +78,30 @@ const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map([
   ["kubernetes.NamedFormat", FORMAT],
 ]);
 
-const TYPE_VALUES: ReadonlyMap<string, CelValue> = new Map(
-  [...TYPE_NAMES.keys()].map((name) => [name, { kind: "type", name }]),
-);
+/** Types and functions that the expressions of one purpose have beside those that all have. */
+export interface Vocabulary {
+  findType(name: string): CelType | undefined;
+  readonly functions: readonly Overload[];
+}
+
+const NOTHING_MORE: Vocabulary = { findType: () => undefined, functions: [] };
 
 /** Compiles an expression that may read the variables, or says in cel-go's words why it cannot be. */
 export function compileExpression(
   text: string,
   variables: ReadonlyMap<string, CelType>,
+  vocabulary: Vocabulary = NOTHING_MORE,
 ): Program | { readonly problem: string } {
   const parsed = parseExpression(text);
   if ("problems" in parsed) return { problem: showProblems(text, parsed.problems) };
-  const environment: Environment = { variables, functions: FUNCTIONS, typeNames: TYPE_NAMES };
+  const findType = (name: string) => TYPE_NAMES.get(name) ?? vocabulary.findType(name);
+  const functions = new Map([...FUNCTIONS, ...byName(vocabulary.functions)]);
+  const environment: Environment = { variables, functions, findType };
   const checked = checkExpression(parsed.expression, environment);
   if ("problems" in checked) return { problem: showProblems(text, checked.problems) };
-  const step = planExpression(parsed.expression, checked, TYPE_VALUES);
+  const step = planExpression(parsed.expression, checked, (name) =>
+    findType(name) === undefined ? undefined : { kind: "type", name },
+  );
   const read = new Set([...checked.variables.values()].filter((name) => variables.has(name)));
   return {
     text,

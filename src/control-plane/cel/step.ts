@@ -17,8 +17,8 @@ export type ProgramStep = (frame: Frame) => CelValue;
 /** Turns parts of an expression into steps. */
 export interface Planner {
   readonly checked: Checked;
-  /** Types that can be named, as values. */
-  readonly typeValues: ReadonlyMap<string, CelValue>;
+  /** A type that can be named, as a value. */
+  findType(name: string): CelValue | undefined;
   /** Where the variables of macros are in `locals`. */
   readonly slots: ReadonlyMap<string, number>;
   plan(expression: Expression, slots?: ReadonlyMap<string, number>): ProgramStep;

@@ -25,7 +25,7 @@ type ScalarKind =
 interface CelObjectType {
   readonly kind: "object";
   readonly name: string;
-  readonly fields: ReadonlyMap<string, CelType>;
+  readonly fields: Pick<ReadonlyMap<string, CelType>, "get">;
 }
 
 export const DYN: CelType = { kind: "dyn" };

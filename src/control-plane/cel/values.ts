@@ -73,6 +73,8 @@ export interface MapValue {
   readonly kind: "map";
   /** True for an object of a schema, whose absent fields are errors of the field and not of a key. */
   readonly isObject: boolean;
+  /** Set for an object that an expression has made of a named type. */
+  readonly typeName?: string;
   readonly size: number;
   find(key: CelValue): CelValue | undefined;
   keys(): readonly CelValue[];
@@ -256,5 +258,17 @@ export function celMap(entries: Iterable<readonly [CelValue, CelValue]>): MapVal
     size: byText.size,
     find: (key) => byText.get(keyText(key) ?? "")?.[1],
     keys: () => [...byText.values()].map(([key]) => key),
+  };
+}
+
+/** An object of a named type. */
+export function celObject(typeName: string, fields: ReadonlyMap<string, CelValue>): MapValue {
+  return {
+    kind: "map",
+    isObject: true,
+    typeName,
+    size: fields.size,
+    find: (key) => (typeof key === "string" ? fields.get(key) : undefined),
+    keys: () => [...fields.keys()],
   };
 }

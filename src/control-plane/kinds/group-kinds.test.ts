@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { groupResource } from "../ports/resource-kind.ts";
-import { ADMISSION_REGISTRATION_KINDS } from "./admissionregistration/admissionregistration-kinds.ts";
 import { GROUP_KINDS } from "./group-kinds.ts";
 import { REVIEW_KINDS } from "./reviews/review-kinds.ts";
 
@@ -34,33 +33,5 @@ describe("a review", () => {
   it.each(REVIEW_KINDS.map((row) => [row.kind, row] as const))("of kind %s can only be asked for", (_kind, row) => {
     expect(row.verbs).toEqual(["create"]);
     expect(row.namespaced).toBe(row.kind === "LocalSubjectAccessReview");
-  });
-});
-
-describe("what others would act on", () => {
-  it.each([
-    ["deviceclasses.resource.k8s.io", false],
-    ["resourceclaims.resource.k8s.io", true],
-    ["resourceclaimtemplates.resource.k8s.io", true],
-    ["resourceslices.resource.k8s.io", false],
-    ["ipaddresses.networking.k8s.io", false],
-    ["servicecidrs.networking.k8s.io", false],
-  ])("%s can be listed and watched, and not created", (name, namespaced) => {
-    const row = GROUP_KINDS.find((kind) => groupResource(kind) === name);
-    expect(row).toMatchObject({ namespaced, strategy: { refusal: expect.stringContaining("this control plane") } });
-    expect(row?.verbs).toEqual(expect.arrayContaining(["get", "list", "watch"]));
-    const spec = row?.schema.node.kind === "struct" ? row.schema.node.field("spec") : undefined;
-    expect(spec).toBeDefined();
-  });
-});
-
-describe("what would have a say in admission", () => {
-  it.each(
-    ADMISSION_REGISTRATION_KINDS.filter(({ strategy }) => strategy.validate === undefined).map(
-      (row) => [row.kind, row] as const,
-    ),
-  )("%s cannot be created", (_kind, row) => {
-    expect(row.strategy.refusal).toMatch(/^mutating admission policies are not evaluated by this control plane/);
-    expect(row.verbs).toEqual(expect.arrayContaining(["get", "list", "watch", "delete"]));
   });
 });

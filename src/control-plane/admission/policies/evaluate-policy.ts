@@ -1,14 +1,6 @@
-import type { KubeObject } from "../../../api/object.ts";
-import type { CompiledPolicy } from "../../cel/policies/compile-policy.ts";
-import type { AdmissionRequest, Authorize } from "../../ports/request.ts";
-import {
-  CONDITIONS_BUDGET,
-  type EvaluationWork,
-  EXHAUSTED,
-  evaluateWithin,
-  meetsConditions,
-} from "./evaluate-conditions.ts";
-import { createActivation } from "./policy-activation.ts";
+import type { ValidatingProgram } from "../../cel/policies/compile-policy.ts";
+import { beginWork, type EvaluationWork, EXHAUSTED, evaluateWithin, meetsConditions } from "./evaluate-conditions.ts";
+import type { PolicyInput } from "./policy-activation.ts";
 
 /** A complaint of a policy about a request. */
 export interface PolicyComplaint {
@@ -16,42 +8,27 @@ export interface PolicyComplaint {
   readonly reason: string;
 }
 
-interface PolicyInput {
-  readonly request: AdmissionRequest;
-  readonly namespace: KubeObject | undefined;
-  readonly params: KubeObject | null;
-  readonly authorize: Authorize;
-  readonly failurePolicy: string;
-}
-
-/** What a policy may cost for one binding and one object of parameters, as upstream limits it. */
-const POLICY_BUDGET = 10_000_000;
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
 /** The complaints about the request; errors of the policy itself are complaints unless it says to ignore them. */
-export function evaluatePolicy(policy: CompiledPolicy, input: PolicyInput): readonly PolicyComplaint[] {
-  const fails = input.failurePolicy !== "Ignore";
+export function evaluatePolicy(
+  policy: ValidatingProgram,
+  { failurePolicy, ...input }: PolicyInput & { readonly failurePolicy: string },
+): readonly PolicyComplaint[] {
+  const fails = failurePolicy !== "Ignore";
   const onError = (message: string): PolicyComplaint[] => (fails ? [{ message, reason: "Invalid" }] : []);
   const [problem] = policy.problems;
   if (problem) return onError(problem.message);
-  const met = meetsConditions(policy.matchConditions, beginWork(policy, input, CONDITIONS_BUDGET));
+  const met = meetsConditions(policy.matchConditions, input);
   if (met === false) return [];
   if (met !== true) return onError(met.error);
-  return judge(policy, beginWork(policy, input, POLICY_BUDGET), onError);
-}
-
-function beginWork({ variables }: CompiledPolicy, input: PolicyInput, budget: number): EvaluationWork {
-  const spend = (cost: number) => {
-    work.budget -= cost;
-  };
-  const work: EvaluationWork = { budget, read: createActivation({ ...input, variables, spend }) };
-  return work;
+  return judge(policy, beginWork(input, policy.variables), onError);
 }
 
 type OnError = (message: string) => PolicyComplaint[];
 
 function judge(
-  { validations, auditAnnotations }: CompiledPolicy,
+  { validations, auditAnnotations }: ValidatingProgram,
   work: EvaluationWork,
   onError: OnError,
 ): PolicyComplaint[] {

@@ -5,14 +5,20 @@ import type { NamedProgram } from "../../cel/policies/compile-policy.ts";
 import { type AccessAnswer, type AuthorizerValue, type CelValue, failure, type MapValue } from "../../cel/values.ts";
 import type { AdmissionRequest, Authorize } from "../../ports/request.ts";
 import type { User } from "../../ports/user.ts";
+import { requestFields, type ViewedRequest } from "../matching/viewed-request.ts";
 
-interface ActivationDeps {
-  readonly request: AdmissionRequest;
-  readonly namespace: KubeObject | undefined;
-  /** Null where the policy has no parameters. */
+/** What the expressions about a request read. */
+export interface PolicyInput {
+  readonly request: ViewedRequest;
+  /** The namespace of the request; undefined for objects of the cluster, and where expressions may not read it. */
+  readonly namespace?: KubeObject | undefined;
+  /** Null where there are no parameters. */
   readonly params: KubeObject | null;
-  readonly variables: readonly NamedProgram[];
   readonly authorize: Authorize;
+}
+
+interface ActivationDeps extends PolicyInput {
+  readonly variables: readonly NamedProgram[];
   /** Takes the cost of a variable, which is evaluated when it is first read. */
   spend(cost: number): void;
 }
@@ -24,7 +30,7 @@ export function createActivation(deps: ActivationDeps): (name: string) => CelVal
   const values = new Map<string, CelValue>([
     ["object", plainValue(request.object ?? null)],
     ["oldObject", plainValue(request.current ?? null)],
-    ["request", plainValue(requestValue(request))],
+    ["request", plainValue(requestFields(request))],
     ["params", plainValue(params)],
     ["namespaceObject", namespace ? namespaceValue(namespace) : null],
     ["authorizer", authorizer],
@@ -58,29 +64,6 @@ function variablesValue({ variables, spend }: ActivationDeps, read: (name: strin
       known.set(key, value);
       return value;
     },
-  };
-}
-
-/** `admission.k8s.io/v1` AdmissionRequest, without the objects, which are variables of their own. */
-function requestValue({ kind, subresource, name, namespace, operation, user, dryRun, object }: AdmissionRequest) {
-  const { group, version, plural } = kind;
-  const sub = kind.subresources.find((each) => each.name === subresource);
-  const shown = sub ?? kind;
-  const requestKind = { group: shown.group, version: shown.version, kind: shown.kind };
-  const resource = { group, version, resource: plural };
-  return {
-    kind: requestKind,
-    resource,
-    subResource: subresource,
-    requestKind,
-    requestResource: resource,
-    requestSubResource: subresource,
-    name: name === "" ? (object?.metadata.name ?? "") : name,
-    namespace,
-    operation,
-    userInfo: { username: user.username, uid: user.uid ?? "", groups: user.groups, extra: user.extra ?? {} },
-    dryRun,
-    options: {},
   };
 }
 

@@ -60,6 +60,7 @@ function judge({ spec, bind, target = "pods", request = {} }: Case) {
   const plugin = createValidatingPolicy({
     reader,
     authorize: (attributes) => ({ allowed: "resource" in attributes && attributes.verb === "get", reason: "" }),
+    viewsOf: (kind) => [kind, { ...kind, version: "v2" }],
     resolveKind: (_version, kind) => (kind === "ConfigMap" ? { resource: "configmaps", namespaced: true } : undefined),
   });
   const warnings: string[] = [];
@@ -156,7 +157,8 @@ describe("what the policy is about", () => {
     ["a subresource that is not named", { ...rules({ resources: ["pods"] }), target: "pods/status" }, 200],
     ["another operation", rules({ operations: ["DELETE"] }), 200],
     ["another group", rules({ apiGroups: ["apps"] }), 200],
-    ["another version", rules({ apiVersions: ["v2"] }), 422],
+    ["another version of the resource", rules({ apiVersions: ["v2"] }), 422],
+    ["a version that the resource does not have", rules({ apiVersions: ["v3"] }), 200],
     ["exactly another version", rules({ apiVersions: ["v2"] }, { matchPolicy: "Exact" }), 200],
     ["objects of the cluster", rules({ scope: "Cluster" }), 200],
     ["another name", rules({ resourceNames: ["y"] }), 200],

@@ -99,7 +99,8 @@ const SEMANTIC = new RegExp(
   `^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(?:-(${IDENTIFIERS}))?(?:\\+(${IDENTIFIERS}))?$`,
 );
 
-function parseSemver(text: string): SemverValue | undefined {
+/** The semantic version that the text is; undefined for any other text. */
+export function parseSemver(text: string): SemverValue | undefined {
   const [whole, major = "", minor = "", patch = "", prerelease, build = ""] = SEMANTIC.exec(text) ?? [];
   if (whole === undefined || text.length > 256) return undefined;
   const parts = prerelease === undefined ? [] : prerelease.split(".");

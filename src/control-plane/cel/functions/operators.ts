@@ -274,7 +274,10 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 function typeNameOf(value: CelValue): string {
   const kind = kindOf(value);
-  if (kind === "map" && objectArg("map", value).isObject) return "object";
+  if (kind === "map") {
+    const { isObject, typeName } = objectArg("map", value);
+    if (isObject) return typeName ?? "object";
+  }
   return TYPE_NAMES[kind] ?? kind;
 }
 

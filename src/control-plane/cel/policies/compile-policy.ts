@@ -1,25 +1,35 @@
 import type { FieldError } from "../../../api/field-error.ts";
-import type { MatchCondition, ValidatingAdmissionPolicySpec, Validation } from "../../../api/gen/types.ts";
+import type {
+  MatchCondition,
+  MutatingAdmissionPolicySpec,
+  ValidatingAdmissionPolicySpec,
+  Validation,
+} from "../../../api/gen/types.ts";
 import { invalid } from "../../../api/validation/problems.ts";
-import { compileExpression, type Program } from "../program.ts";
-import type { CelType } from "../types.ts";
+import { compileExpression, type Program, type Vocabulary } from "../program.ts";
+import { type CelType, formatType } from "../types.ts";
+import { JSON_PATCHES, PATCH_OBJECT, PATCH_VOCABULARY } from "./patch-types.ts";
 import { policyVariables } from "./policy-types.ts";
-
-/** The expressions of a policy, ready to evaluate. */
-export interface CompiledPolicy {
-  readonly variables: readonly NamedProgram[];
-  readonly matchConditions: readonly NamedProgram[];
-  readonly validations: readonly CompiledValidation[];
-  /** By their keys. */
-  readonly auditAnnotations: readonly NamedProgram[];
-  /** The expressions that do not compile; they are not among the others. */
-  readonly problems: readonly FieldError[];
-}
 
 /** An expression that is known by a name: a variable, a condition, an annotation. */
 export interface NamedProgram {
   readonly name: string;
   readonly program: Program;
+}
+
+/** What the expressions of policies of all kinds are compiled to. */
+interface PolicyProgram {
+  readonly variables: readonly NamedProgram[];
+  readonly matchConditions: readonly NamedProgram[];
+  /** The expressions that do not compile; they are not among the others. */
+  readonly problems: readonly FieldError[];
+}
+
+/** The expressions of a ValidatingAdmissionPolicy, ready to evaluate. */
+export interface ValidatingProgram extends PolicyProgram {
+  readonly validations: readonly CompiledValidation[];
+  /** By their keys. */
+  readonly auditAnnotations: readonly NamedProgram[];
 }
 
 interface CompiledValidation {
@@ -28,51 +38,54 @@ interface CompiledValidation {
   readonly message: Program | undefined;
 }
 
-type ResultKind = "bool" | "string" | "null" | "any";
+/** The expressions of a MutatingAdmissionPolicy, ready to evaluate. */
+export interface MutatingProgram extends PolicyProgram {
+  readonly mutations: readonly CompiledMutation[];
+}
 
-const WRONG_TYPE: Readonly<Record<ResultKind, string>> = {
-  bool: "must evaluate to bool",
-  string: "must evaluate to string",
-  null: "must evaluate to one of [string null_type]",
-  any: "",
-};
+export interface CompiledMutation {
+  /** `apply` for an ApplyConfiguration, which lays an object over the request's; `json` for a JSONPatch. */
+  readonly form: "apply" | "json";
+  readonly program: Program;
+}
 
-/** Compiles all expressions of a policy. Each variable may use those before it. */
-export function compilePolicy(spec: ValidatingAdmissionPolicySpec): CompiledPolicy {
-  const problems: FieldError[] = [];
-  const params = spec.paramKind !== undefined;
-  const fields = new Map<string, CelType>();
-  const variables: CelType | undefined = spec.variables?.length
-    ? { kind: "object", name: "kubernetes.variables", fields }
-    : undefined;
-  const scope = (authorizer: boolean) => policyVariables({ params, authorizer, ...(variables && { variables }) });
-  const compile = (text: string, result: ResultKind, where: Where): Program | undefined => {
-    const found = compileTo(text, result, where);
-    if ("problem" in found) problems.push(invalid(where.path, text, found.problem));
-    return "problem" in found ? undefined : found;
-  };
+type PolicySpec = Pick<ValidatingAdmissionPolicySpec, "variables" | "matchConditions" | "paramKind">;
 
-  const named = (spec.variables ?? []).flatMap(({ name, expression }, index) => {
-    const program = compile(expression, "any", { path: `spec.variables[${index}].expression`, scope: scope(true) });
-    if (program) fields.set(name, program.type);
-    return program ? [{ name, program }] : [];
-  });
-  const conditions = compileMatchConditions(spec.matchConditions, "spec.matchConditions", params);
-  problems.push(...conditions.problems);
+/** Compiles all expressions of a policy that judges. */
+export function compileValidatingPolicy(spec: ValidatingAdmissionPolicySpec): ValidatingProgram {
+  const policy = beginPolicy(spec);
   const validations = (spec.validations ?? []).flatMap((validation, index) => {
     const path = `spec.validations[${index}]`;
-    const program = compile(validation.expression, "bool", { path: `${path}.expression`, scope: scope(true) });
+    const program = policy.compile(validation.expression, BOOL, { path: `${path}.expression` });
     const message = validation.messageExpression?.trim()
-      ? compile(validation.messageExpression, "string", { path: `${path}.messageExpression`, scope: scope(false) })
+      ? policy.compile(validation.messageExpression, STRING, { path: `${path}.messageExpression`, authorizer: false })
       : undefined;
     return program ? [{ validation, program, message }] : [];
   });
   const auditAnnotations = (spec.auditAnnotations ?? []).flatMap(({ key, valueExpression }, index) => {
     const path = `spec.auditAnnotations[${index}].valueExpression`;
-    const program = compile(valueExpression.trim(), "null", { path, scope: scope(true) });
+    const program = policy.compile(valueExpression.trim(), STRING_OR_NULL, { path });
     return program ? [{ name: key, program }] : [];
   });
-  return { variables: named, matchConditions: conditions.programs, validations, auditAnnotations, problems };
+  return { ...policy.program, validations, auditAnnotations };
+}
+
+/** Compiles all expressions of a policy that changes objects. */
+export function compileMutatingPolicy(spec: MutatingAdmissionPolicySpec): MutatingProgram {
+  const policy = beginPolicy(spec);
+  const mutations = (spec.mutations ?? []).flatMap(({ applyConfiguration, jsonPatch }, index): CompiledMutation[] => {
+    const path = `spec.mutations[${index}]`;
+    const compile = (form: "apply" | "json", text: string, at: string) => {
+      const expected = form === "apply" ? OBJECT : PATCHES;
+      const program = policy.compile(text.trim(), expected, { path: `${path}.${at}.expression`, ...PATCHING });
+      return program ? [{ form, program }] : [];
+    };
+    return [
+      ...(applyConfiguration ? compile("apply", applyConfiguration.expression ?? "", "applyConfiguration") : []),
+      ...(jsonPatch ? compile("json", jsonPatch.expression ?? "", "jsonPatch") : []),
+    ];
+  });
+  return { ...policy.program, mutations };
 }
 
 /** Compiles the conditions of a policy or webhook at this path; `params` tells whether they may read parameters. */
@@ -84,24 +97,89 @@ export function compileMatchConditions(
   const scope = policyVariables({ params, authorizer: true });
   const problems: FieldError[] = [];
   const programs = conditions.flatMap(({ name, expression }, index) => {
-    const where = { path: `${path}[${index}].expression`, scope };
-    const program = compileTo(expression.trim(), "bool", where);
+    const program = compileTo(expression.trim(), BOOL, { scope });
     if (!("problem" in program)) return [{ name, program }];
-    problems.push(invalid(where.path, expression.trim(), program.problem));
+    problems.push(invalid(`${path}[${index}].expression`, expression.trim(), program.problem));
     return [];
   });
   return { programs, problems };
 }
 
-interface Where {
-  readonly path: string;
-  readonly scope: ReadonlyMap<string, CelType>;
+/** Compiles what policies of all kinds have. Each variable may use those before it; whatever follows may use all. */
+function beginPolicy(spec: PolicySpec) {
+  const problems: FieldError[] = [];
+  const params = spec.paramKind !== undefined;
+  const fields = new Map<string, CelType>();
+  const variables: CelType | undefined = spec.variables?.length
+    ? { kind: "object", name: "kubernetes.variables", fields }
+    : undefined;
+  const compile = (text: string, expected: Expected, { path, authorizer = true, vocabulary }: Where) => {
+    const scope = policyVariables({ params, authorizer, ...(variables && { variables }) });
+    const found = compileTo(text, expected, { scope, vocabulary });
+    if (!("problem" in found)) return found;
+    problems.push(invalid(path, text, found.problem));
+    return undefined;
+  };
+  const named = (spec.variables ?? []).flatMap(({ name, expression }, index) => {
+    const program = compile(expression, ANYTHING, { path: `spec.variables[${index}].expression` });
+    if (program) fields.set(name, program.type);
+    return program ? [{ name, program }] : [];
+  });
+  const conditions = compileMatchConditions(spec.matchConditions, "spec.matchConditions", params);
+  problems.push(...conditions.problems);
+  const program: PolicyProgram = { variables: named, matchConditions: conditions.programs, problems };
+  return { compile, program };
 }
 
-function compileTo(text: string, result: ResultKind, { scope }: Where): Program | { problem: string } {
-  const program = compileExpression(text, scope);
+interface Where {
+  readonly path: string;
+  /** The expression may ask what somebody may do. Default true. */
+  readonly authorizer?: boolean;
+  /** Types and functions beside those that all expressions have. */
+  readonly vocabulary?: Vocabulary;
+}
+
+/** The types of which the value of an expression may be, by their names, and what is said otherwise. */
+interface Expected {
+  readonly types: readonly string[] | undefined;
+  problem(found: string): string;
+}
+
+const ANYTHING: Expected = { types: undefined, problem: () => "" };
+const BOOL: Expected = { types: ["bool"], problem: (found) => `must evaluate to bool but got ${found}` };
+const STRING: Expected = { types: ["string"], problem: (found) => `must evaluate to string but got ${found}` };
+const STRING_OR_NULL: Expected = {
+  types: ["string", "null"],
+  problem: (found) => `must evaluate to one of [string null_type] but got ${found}`,
+};
+const typeExpected = (type: CelType): Expected => {
+  const name = formatType(type);
+  return { types: [name], problem: (found) => `must evaluate to ${name} but got ${found}` };
+};
+const OBJECT = typeExpected(PATCH_OBJECT);
+const PATCHES = typeExpected(JSON_PATCHES);
+const PATCHING = { vocabulary: PATCH_VOCABULARY };
+
+/** Types whose declared names are others than those in problems of types. */
+const DECLARED_NAMES: Readonly<Record<string, string>> = {
+  null: "null_type",
+  timestamp: "google.protobuf.Timestamp",
+  duration: "google.protobuf.Duration",
+};
+
+interface Surroundings {
+  readonly scope: ReadonlyMap<string, CelType>;
+  readonly vocabulary?: Vocabulary | undefined;
+}
+
+function compileTo(
+  text: string,
+  expected: Expected,
+  { scope, vocabulary }: Surroundings,
+): Program | { problem: string } {
+  const program = compileExpression(text, scope, vocabulary);
   if ("problem" in program) return { problem: `compilation failed: ${program.problem}` };
-  const { kind } = program.type;
-  const fits = result === "any" || kind === result || (result === "null" && kind === "string");
-  return fits ? program : { problem: WRONG_TYPE[result] };
+  const found = formatType(program.type);
+  if (expected.types === undefined || expected.types.includes(found)) return program;
+  return { problem: expected.problem(DECLARED_NAMES[found] ?? found) };
 }

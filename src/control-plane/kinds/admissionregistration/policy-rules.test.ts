@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { formatFieldError } from "../../../api/field-error.ts";
-import { VALIDATING_POLICY_KINDS } from "./validating-policies.ts";
+import { ADMISSION_POLICY_KINDS } from "./policy-kinds.ts";
 
-const [POLICY, BINDING] = VALIDATING_POLICY_KINDS;
+const [MUTATING, MUTATING_BINDING, POLICY, BINDING] = ADMISSION_POLICY_KINDS;
 
 function problemsOf(kind: typeof POLICY, spec: Record<string, unknown>): string[] {
   const object = {
@@ -67,4 +67,50 @@ it.each<[Record<string, unknown>, string | undefined]>([
   const found = problemsOf(BINDING, { policyName: "a", validationActions: ["Deny"], ...change });
   if (problem === undefined) expect(found).toEqual([]);
   else expect(found.join()).toContain(problem);
+});
+
+const applying = (expression: string) => ({ patchType: "ApplyConfiguration", applyConfiguration: { expression } });
+const patching = (expression: string) => ({ patchType: "JSONPatch", jsonPatch: { expression } });
+
+it.each<[Record<string, unknown>, string | undefined]>([
+  [{}, undefined],
+  [{ mutations: [patching("[JSONPatch{op: 'add', path: '/a/' + jsonpatch.escapeKey('b/c'), value: 1}]")] }, undefined],
+  [{ reinvocationPolicy: undefined }, "spec.reinvocationPolicy: Required value"],
+  [{ reinvocationPolicy: "Always" }, 'spec.reinvocationPolicy: Unsupported value: "Always"'],
+  [{ mutations: [] }, "spec.mutations: Required value: mutations must contain at least one item"],
+  [{ mutations: [{ patchType: "Merge" }] }, 'spec.mutations[0].patchType: Unsupported value: "Merge"'],
+  [
+    { mutations: [{ patchType: "JSONPatch" }] },
+    "spec.mutations[0].jsonPatch: Required value: must be specified when patchType is JSONPatch",
+  ],
+  [
+    { mutations: [{ ...applying("Object{}"), ...patching("[]"), patchType: "ApplyConfiguration" }] },
+    'spec.mutations[0].jsonPatch: Invalid value: "{jsonPatch}": must not be specified when patchType is ApplyConfiguration',
+  ],
+  [{ mutations: [applying(" ")] }, "spec.mutations[0].applyConfiguration.expression: Required value"],
+  [{ mutations: [applying("Object.spec{a: 1}")] }, "must evaluate to Object but got Object.spec"],
+  [{ mutations: [patching("Object{}")] }, "must evaluate to list(JSONPatch) but got Object"],
+  [
+    { mutations: [patching("[JSONPatch{op: 1}]")] },
+    "expected type of field 'op' is 'string' but provided type is 'int'",
+  ],
+  [{ mutations: [applying("Wrong{}")] }, "<input>:1:6: undeclared reference to 'Wrong' (in container '')"],
+  [
+    { matchConstraints: { resourceRules: [{ ...RULE, operations: ["DELETE"] }] } },
+    'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE"',
+  ],
+])("a policy that mutates with %j", (change, problem) => {
+  const mutations = [applying("Object{metadata: Object.metadata{labels: {'a': 'b'}}}")];
+  const { validations: _none, ...right } = RIGHT;
+  const found = problemsOf(MUTATING, { ...right, reinvocationPolicy: "Never", mutations, ...change });
+  if (problem === undefined) expect(found).toEqual([]);
+  else expect(found.join()).toContain(problem);
+});
+
+it("a binding of a policy that mutates is about no deletions", () => {
+  const matchResources = { resourceRules: [{ ...RULE, operations: ["DELETE"] }] };
+  expect(problemsOf(MUTATING_BINDING, { policyName: "a" })).toEqual([]);
+  expect(problemsOf(MUTATING_BINDING, { policyName: "a", matchResources }).join()).toContain(
+    'spec.matchResources.resourceRules.operations: Unsupported value: "DELETE"',
+  );
 });

@@ -94,7 +94,7 @@ it.each<[string, Partial<AnyWebhook>, string[]]>([
         { name: "b", expression: "'x'" },
       ],
     },
-    ["matchConditions[1].expression: Invalid value: \"'x'\": must evaluate to bool"],
+    ["matchConditions[1].expression: Invalid value: \"'x'\": must evaluate to bool but got string"],
   ],
   [
     "fails or is ignored",

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { RuleWithOperations } from "../../api/gen/types.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { labelSelectorOf } from "../../api/selectors/label-selector.ts";
-import type { AdmissionRequest } from "../ports/request.ts";
-import type { ResourceKind } from "../ports/resource-kind.ts";
-import { LOOPBACK_USER } from "../ports/user.ts";
-import { matchWebhook } from "./match-webhook.ts";
+import type { NamedRuleWithOperations } from "../../../api/gen/types.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
+import type { AdmissionRequest } from "../../ports/request.ts";
+import type { ResourceKind } from "../../ports/resource-kind.ts";
+import { LOOPBACK_USER } from "../../ports/user.ts";
+import { matchRequest } from "./match-request.ts";
 
 function kindOf(group: string, version: string, kind: string): ResourceKind {
   const plural = `${kind.toLowerCase()}s`;
@@ -37,7 +37,7 @@ const NAMESPACES = { ...kindOf("", "v1", "Namespace"), namespaced: false };
 const WIDGETS = kindOf("example.com", "v1", "Widget");
 const OLD_WIDGETS = kindOf("example.com", "v1beta1", "Widget");
 
-const EVERYTHING: RuleWithOperations = {
+const EVERYTHING: NamedRuleWithOperations = {
   apiGroups: ["*"],
   apiVersions: ["*"],
   resources: ["*/*"],
@@ -65,8 +65,9 @@ function requestFor(kind: ResourceKind, fields: Partial<AdmissionRequest> = {}):
   };
 }
 
-interface Selection {
-  rules?: readonly Partial<RuleWithOperations>[];
+interface Selected {
+  rules?: readonly Partial<NamedRuleWithOperations>[] | undefined;
+  excluded?: readonly Partial<NamedRuleWithOperations>[];
   namespace?: Record<string, string>;
   labels?: Record<string, string>;
   equivalents?: boolean;
@@ -74,9 +75,10 @@ interface Selection {
 
 const NAMESPACE_LABELS: Readonly<Record<string, Record<string, string>>> = { n: { team: "red" } };
 
-function matched(request: AdmissionRequest, selection: Selection = {}): ResourceKind | undefined {
-  const { rules = [{}], namespace = {}, labels = {}, equivalents = true } = selection;
-  return matchWebhook(
+function matched(request: AdmissionRequest, selection: Selected = {}): ResourceKind | undefined {
+  const { rules = [{}], excluded = [], namespace = {}, labels = {}, equivalents = true } = selection;
+  const whole = (rule: Partial<NamedRuleWithOperations>) => ({ ...EVERYTHING, ...rule });
+  return matchRequest(
     {
       reader: {
         get({ name }) {
@@ -87,7 +89,8 @@ function matched(request: AdmissionRequest, selection: Selection = {}): Resource
       viewsOf: (kind) => (kind.kind === "Widget" ? [WIDGETS, OLD_WIDGETS] : [kind]),
     },
     {
-      rules: rules.map((rule) => ({ ...EVERYTHING, ...rule })),
+      rules: rules.map(whole),
+      excludeRules: excluded.map(whole),
       namespaceSelector: labelSelectorOf({ matchLabels: namespace }),
       objectSelector: labelSelectorOf({ matchLabels: labels }),
       matchesEquivalents: equivalents,
@@ -96,9 +99,9 @@ function matched(request: AdmissionRequest, selection: Selection = {}): Resource
   );
 }
 
-describe("the rules of a webhook", () => {
+describe("rules", () => {
   const status = { subresource: "status", operation: "UPDATE" } as const;
-  it.each<[string, boolean, AdmissionRequest, Partial<RuleWithOperations>]>([
+  it.each<[string, boolean, AdmissionRequest, Partial<NamedRuleWithOperations>]>([
     ["match everything", true, requestFor(PODS), {}],
     ["match a resource", true, requestFor(PODS), { resources: ["pods"] }],
     ["match no other", false, requestFor(PODS), { resources: ["nodes"] }],
@@ -117,21 +120,31 @@ describe("the rules of a webhook", () => {
     ["match no namespace then", false, requestFor(NAMESPACES), { scope: "Namespaced" }],
     ["match a namespace as of the cluster", true, requestFor(NAMESPACES), { scope: "Cluster" }],
     ["match nothing in a namespace then", false, requestFor(PODS), { scope: "Cluster" }],
+    ["match an object by its name", true, requestFor(PODS), { resourceNames: ["b", "a"] }],
+    ["match no object of another name", false, requestFor(PODS), { resourceNames: ["b"] }],
   ])("%s", (_name, matches, request, rule) => {
     expect(matched(request, { rules: [rule] }) === request.kind).toBe(matches);
   });
 
-  it("hold for other versions of the resource, which the webhook gets to see", () => {
+  it("hold for other versions of the resource, in which the object is shown then", () => {
     const rules = [{ apiVersions: ["v1beta1"], resources: ["widgets"] }];
     expect(matched(requestFor(WIDGETS), { rules })).toBe(OLD_WIDGETS);
     expect(matched(requestFor(OLD_WIDGETS), { rules })).toBe(OLD_WIDGETS);
     expect(matched(requestFor(WIDGETS), { rules, equivalents: false })).toBeUndefined();
+    expect(matched(requestFor(PODS), { rules: [{ apiVersions: ["v1beta1"] }] })).toBeUndefined();
+  });
+
+  it("that exclude outweigh the others, for other versions as well", () => {
+    const excluded = [{ apiVersions: ["v1beta1"] }];
+    expect(matched(requestFor(WIDGETS), { excluded })).toBeUndefined();
+    expect(matched(requestFor(WIDGETS), { excluded, equivalents: false })).toBe(WIDGETS);
+    expect(matched(requestFor(PODS), { excluded })).toBe(PODS);
   });
 });
 
-describe("the selectors of a webhook", () => {
+describe("selectors", () => {
   const RED = { team: "red" };
-  it.each<[string, boolean, AdmissionRequest, Selection]>([
+  it.each<[string, boolean, AdmissionRequest, Selected]>([
     ["choose by the namespace", true, requestFor(PODS), { namespace: RED }],
     ["leave others out", false, requestFor(PODS), { namespace: { team: "blue" } }],
     ["choose a namespace by its own labels", true, requestFor(NAMESPACES, { object: object(RED) }), { namespace: RED }],
