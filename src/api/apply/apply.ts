@@ -1,11 +1,17 @@
 import { ApiError, badRequestError } from "../api-error.ts";
 import { isKubeObject, type KubeObject } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
-import { computeChanges, withManagedFields, withoutManagedFields } from "./changes.ts";
+import {
+  changesByVersion,
+  computeChanges,
+  type VersionViews,
+  withManagedFields,
+  withoutManagedFields,
+} from "./changes.ts";
 import { checkApplied } from "./check-applied.ts";
 import { applyConflictError, type Conflict, findConflicts } from "./conflicts.ts";
 import { claimedSet } from "./extract-set.ts";
-import { EMPTY, type FieldSet, hasPath, recursiveDifference, sameSet, union } from "./field-set.ts";
+import { EMPTY, type FieldSet, hasPath, intersection, recursiveDifference, sameSet, union } from "./field-set.ts";
 import { sameJson } from "./json-value.ts";
 import { clientAppliedSet, withLastApplied } from "./last-applied.ts";
 import {
@@ -42,6 +48,8 @@ export interface Application {
   readonly apiVersion: string;
   /** Fields that this endpoint does not write, with all below: they are neither owned nor in conflict. */
   readonly resetFields?: FieldSet;
+  /** How other versions show the object, where their fields differ. Default: they do not. */
+  readonly versions?: VersionViews | undefined;
 }
 
 /**
@@ -92,9 +100,10 @@ function formatKind({ apiVersion, kind }: KubeObject): string {
  * An object that was not tracked is tracked from now on: its fields belong to the manager `before-first-apply`, which
  * stands for every earlier writer.
  */
-function ownersBefore({ current, node, apiVersion, subresource, now, resetFields }: Application): Ownerships {
+function ownersBefore(application: Application): Ownerships {
+  const { current, node, apiVersion, subresource, now, resetFields } = application;
   const owners = decodeStored(current?.metadata.managedFields ?? []);
-  if (owners.size > 0 || !current) return reconcileOwnerships(node, owners);
+  if (owners.size > 0 || !current) return reconcileOwnerships(application, owners);
   const update = { before: undefined, after: current, node, manager: "before-first-apply", apiVersion, now };
   return takeOwnership({ ...update, ...(subresource && { subresource }), ...(resetFields && { resetFields }) }, owners);
 }
@@ -125,18 +134,40 @@ function mergeAndOwn(application: Application, owners: Ownerships): Outcome {
 
   const before = current && withoutManagedFields(current);
   const merged = mergeApplied(node, before, applied);
-  const owned = unionOf([claimed, ...[...rivals.values()].map(({ set }) => set)]);
-  const after = asObject(previous ? pruneDisowned(node, merged, { last: previous.set, owned, applied }) : merged);
+  const { versions } = application;
+  const isKnown = (owner: Ownership) => versions === undefined || owner.apiVersion === apiVersion;
+  const owned = unionOf([claimed, ...[...rivals.values()].filter(isKnown).map(({ set }) => set)]);
+  // What was applied in another version cannot be told from what others own here, and stays.
+  const last = previous && isKnown(previous) ? previous.set : undefined;
+  const pruned = last ? asObject(pruneDisowned(node, merged, { last, owned, applied })) : asObject(merged);
+  const after = isDisownedAlone(application, [asObject(merged), pruned], rivals) ? pruned : asObject(merged);
   const changes = computeChanges(node, { before, after }, resetFields);
-  const conflicts = application.force ? [] : findConflicts(rivals, changes.taken);
+  const changesIn = changesByVersion({ before, after, apiVersion, versions }, changes);
+  const conflicts = application.force ? [] : findConflicts(rivals, (version) => changesIn(version).taken);
 
   const isSame = before !== undefined && sameJson(before, after);
   const time = isSame ? previous?.time : entryTime(application.now);
-  const left = releaseOwnership(changes, rivals);
+  const left = releaseOwnership(changesIn, rivals);
   const own = { ...identity, time, set: withoutNeverOwned(claimed) };
   if (own.set.size > 0) left.set(identifier, previous && sameOwnership(previous, own) ? previous : own);
   const entries = encodeManagedFields(left, current?.metadata.managedFields);
   return { conflicts, object: withManagedFields(isSame && current ? current : after, entries) };
+}
+
+/** False where the pruned fields are what a manager of another version owns there: then all of them stay. */
+function isDisownedAlone(
+  { apiVersion, versions, node }: Application,
+  [merged, pruned]: readonly [KubeObject, KubeObject],
+  rivals: Ownerships,
+): boolean {
+  const others = versions ? [...rivals.values()].filter((rival) => rival.apiVersion !== apiVersion) : [];
+  if (others.length === 0 || sameJson(merged, pruned)) return true;
+  const removal = { before: merged, after: pruned, apiVersion, versions };
+  const changesIn = changesByVersion(removal, computeChanges(node, removal));
+  return others.every((rival) => {
+    const { taken, removed } = changesIn(rival.apiVersion);
+    return intersection(rival.set, union(taken, removed)).size === 0;
+  });
 }
 
 const unionOf = (sets: readonly FieldSet[]) => sets.reduce((all, set) => union(all, set), EMPTY);

@@ -12,6 +12,43 @@ export interface Changes {
   readonly removed: FieldSet;
 }
 
+/** An object as one of its versions shows it. */
+interface VersionView {
+  readonly node: SchemaNode;
+  show(object: KubeObject): KubeObject;
+}
+
+/** Finds the view of an API version; undefined for one that is not served any more. */
+export type VersionViews = (apiVersion: string) => VersionView | undefined;
+
+/** A write, in the version in which it was sent. */
+interface VersionedWrite {
+  readonly before: KubeObject | undefined;
+  readonly after: KubeObject;
+  readonly apiVersion: string;
+  /** Default: the fields of all versions are the same. */
+  readonly versions?: VersionViews | undefined;
+}
+
+/**
+ * The changes as owners of each version see them, given those in the version of the write. What an owner owned in a version
+ * that is gone stays as it is.
+ */
+export function changesByVersion(write: VersionedWrite, own: Changes): (apiVersion: string) => Changes {
+  const { before, after, versions } = write;
+  const known = new Map([[write.apiVersion, own]]);
+  return (apiVersion) => {
+    if (versions === undefined) return own;
+    const existing = known.get(apiVersion);
+    if (existing) return existing;
+    const view = versions(apiVersion);
+    const seen = view && { before: before && view.show(before), after: view.show(after) };
+    const changes = view && seen ? computeChanges(view.node, seen) : { taken: EMPTY, removed: EMPTY };
+    known.set(apiVersion, changes);
+    return changes;
+  };
+}
+
 /** Computes the changes. Fields that the server resets, with everything below, do not count. */
 export function computeChanges(
   node: SchemaNode,

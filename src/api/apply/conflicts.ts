@@ -9,10 +9,12 @@ export interface Conflict {
   readonly path: readonly PathElement[];
 }
 
-/** Finds the conflicts, in order of the owners' identifiers, then of the paths. */
-export function findConflicts(owners: Ownerships, taken: FieldSet): Conflict[] {
+/** Finds the conflicts, in order of the owners' identifiers, then of the paths; each in the version of its owner. */
+export function findConflicts(owners: Ownerships, takenIn: (apiVersion: string) => FieldSet): Conflict[] {
   const sorted = [...owners].sort(([a], [b]) => (a < b ? -1 : 1));
-  return sorted.flatMap(([, owner]) => listPaths(intersection(owner.set, taken)).map((path) => ({ owner, path })));
+  return sorted.flatMap(([, owner]) => {
+    return listPaths(intersection(owner.set, takenIn(owner.apiVersion))).map((path) => ({ owner, path }));
+  });
 }
 
 /** Makes the 409 error, with each path as a cause; kubectl prints the message. */

@@ -2,7 +2,7 @@ import type { ManagedFieldsEntry } from "../gen/types.ts";
 import type { KubeObject } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 import { capUpdaters } from "./cap-updaters.ts";
-import { type Changes, computeChanges, withManagedFields } from "./changes.ts";
+import { type Changes, changesByVersion, computeChanges, type VersionViews, withManagedFields } from "./changes.ts";
 import { difference, EMPTY, type FieldSet, union } from "./field-set.ts";
 import {
   decodeManagedFields,
@@ -32,6 +32,8 @@ interface UpdateRecord {
   readonly now: number;
   /** Fields that this endpoint does not write, with all below (`fieldSetOf(["status"])`): no manager comes to own them. */
   readonly resetFields?: FieldSet;
+  /** How other versions show the object, where their fields differ. Default: they do not. */
+  readonly versions?: VersionViews | undefined;
 }
 
 /**
@@ -77,8 +79,8 @@ export function takeOwnership(update: UpdateRecord, before: Ownerships): Ownersh
   const identity = { manager: update.manager || "unknown", operation: "Update", apiVersion, subresource } as const;
   const identifier = ownerIdentifier(identity);
   const changes = computeChanges(node, update, update.resetFields);
-  const owners = reconcileOwnerships(node, before);
-  const managed = releaseOwnership(changes, owners);
+  const owners = reconcileOwnerships(update, before);
+  const managed = releaseOwnership(changesByVersion(update, changes), owners);
   const taken = withoutNeverOwned(changes.taken);
   if (taken.size > 0) {
     const previous = owners.get(identifier)?.set ?? EMPTY;
@@ -90,9 +92,13 @@ export function takeOwnership(update: UpdateRecord, before: Ownerships): Ownersh
 }
 
 /** Removes taken and removed fields from their owners. An owner without any field left is left out. */
-export function releaseOwnership({ taken, removed }: Changes, owners: Ownerships): Map<string, Ownership> {
+export function releaseOwnership(
+  changesIn: (apiVersion: string) => Changes,
+  owners: Ownerships,
+): Map<string, Ownership> {
   const released = new Map<string, Ownership>();
   for (const [identifier, ownership] of owners) {
+    const { taken, removed } = changesIn(ownership.apiVersion);
     const set = difference(difference(ownership.set, taken), removed);
     if (set.size > 0) released.set(identifier, set === ownership.set ? ownership : { ...ownership, set });
   }
@@ -100,10 +106,15 @@ export function releaseOwnership({ taken, removed }: Changes, owners: Ownerships
 }
 
 /** Reconciles all owners' sets with today's schema. */
-export function reconcileOwnerships(node: SchemaNode, owners: Ownerships): Ownerships {
+export function reconcileOwnerships(
+  { node, apiVersion, versions }: Pick<UpdateRecord, "node" | "apiVersion" | "versions">,
+  owners: Ownerships,
+): Ownerships {
   const reconciled = new Map<string, Ownership>();
   for (const [identifier, ownership] of owners) {
-    const set = reconcileSet(node, ownership.set);
+    const isOwn = versions === undefined || ownership.apiVersion === apiVersion;
+    const own = isOwn ? node : versions(ownership.apiVersion)?.node;
+    const set = own ? reconcileSet(own, ownership.set) : ownership.set;
     reconciled.set(identifier, set === ownership.set ? ownership : { ...ownership, set });
   }
   return reconciled;

@@ -81,7 +81,10 @@ interface ClusterAuthority {
 }
 
 export interface ControlPlaneConfig extends ControllerOptions {
-  /** The range of the services' addresses, `10.96.0.0/16`. */
+  /**
+   * The range of the services' addresses, `10.96.0.0/16`. Two of different families, with a comma, make services of both;
+   * the first is of the default family.
+   */
   serviceCidr: string;
   endpoint: ApiEndpoint;
   /** The addresses of a DNS server of ours for the cluster's names. Default: there is none. */
@@ -108,12 +111,14 @@ export interface ControllerOptions {
    */
   controllers?: boolean | undefined;
   /**
-   * The range of pod addresses, `10.64.0.0/16`, of which each node gets a part (`spec.podCIDR`). Default: nodes get
-   * none.
+   * The range of pod addresses, `10.64.0.0/16`, of which each node gets a part (`spec.podCIDR`); two of different families
+   * with a comma. Default: nodes get none.
    */
   clusterCidr?: string | undefined;
-  /** The prefix length of each node's part. Default 24. */
+  /** The prefix length of each node's part of IPv4. Default 24. */
   nodeMaskSize?: number | undefined;
+  /** The same of IPv6. Default 64. */
+  nodeMaskSizeIpv6?: number | undefined;
   /** How nodes are watched over. Default: as by kube-controller-manager's own defaults. */
   nodeMonitor?: Partial<NodeMonitorSettings> | undefined;
   /** How autoscalers are looked after. Default: as by kube-controller-manager's own defaults. */

@@ -1,3 +1,4 @@
+import { splitServiceRanges } from "../../api/service-addresses.ts";
 import { CodedError, messageOf } from "../../base/errors.ts";
 import type { HttpHandler } from "../../host/http-server.ts";
 import { createApiAuthenticator } from "../access/authenticate.ts";
@@ -10,12 +11,13 @@ import { createReadiness } from "../bootstrap/readiness.ts";
 import type { ControllerDeps } from "../control-loop/controller.ts";
 import { createQueueMetrics } from "../control-loop/queue-metrics.ts";
 import { runTogether } from "../control-loop/run-together.ts";
+import { ensureDefaultRange } from "../controllers/addresses/default-range-keeper.ts";
 import { followDefinitions } from "../custom/follow-definitions.ts";
 import type { ResourceFeed, ResourceReader, ResourceWriter } from "../ports/resources.ts";
 import { createBuiltInKinds } from "../registry/built-in-kinds.ts";
 import { randomNameSuffix } from "../registry/generated-name.ts";
 import { createFeed, createWriter } from "../registry/in-process.ts";
-import { createKindTable, type KindTable, resolveKind } from "../registry/kind-table.ts";
+import { createKindTable, type KindTable, resolveKind, viewsOf } from "../registry/kind-table.ts";
 import { createReader } from "../registry/reader.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { createReplayedChance } from "../registry/replayed-chance.ts";
@@ -23,7 +25,7 @@ import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports
 import { composeControllers } from "./controllers.ts";
 import { composeResourceMetrics } from "./resource-metrics.ts";
 import { composeRest } from "./rest.ts";
-import { composeWebhooks } from "./webhooks.ts";
+import { composeConversions, composeWebhooks } from "./webhooks.ts";
 
 /** A control plane, built and not yet running. */
 export interface ControlPlane {
@@ -67,6 +69,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
         authorize: authorizer.authorize,
         webhooks: composeWebhooks({ ...deps, reader, kinds, authorize: authorizer.authorize }),
         resolveKind: (apiVersion, kind) => resolveKind(kinds, apiVersion, kind),
+        viewsOf: (kind) => viewsOf(kinds, kind),
       },
       { apiAudiences: deps.tokens.audiences, networkPolicies: options.networkPolicies },
     ),
@@ -76,7 +79,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const registry: RegistryDeps = { store, kinds, admission, now: decisionTime, newUid, randomSuffix, record };
   const writer = createWriter(registry, "nodelet");
 
-  const definitions = followDefinitions({ kinds, feed, writer, reader, clock, log });
+  const connectConversion = composeConversions({ ...deps, reader });
+  const definitions = followDefinitions({ kinds, feed, writer, reader, clock, log, connectConversion });
   const authenticator = createApiAuthenticator({ ...deps, reader, now });
   const readiness = createReadiness();
   const resourceMetrics = composeResourceMetrics({ ...deps, reader }, options);
@@ -101,6 +105,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
       const hasLocalStorage = deps.localDirectories !== undefined;
       const frontAuthorityPem = deps.frontProxy?.authorityPem;
       const facts = { endpoint, clusterDns, clientAuthorityPem, frontAuthorityPem, hasLocalStorage };
+      await ensureDefaultRange({ reader, writer, clock }, splitServiceRanges(serviceCidr)).catch(failBootstrap);
       await bootstrapCluster({ reader, writer }, facts).catch(failBootstrap);
       readiness.reach();
       log.info("the control plane is ready", { revision: store.revision });

@@ -1,8 +1,13 @@
+import { splitServiceRanges } from "../../api/service-addresses.ts";
 import type { Authorizer } from "../access/rbac.ts";
 import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
+import { createAddressRepair } from "../controllers/addresses/address-repair.ts";
+import { createDefaultRangeKeeper } from "../controllers/addresses/default-range-keeper.ts";
+import { createServiceRangeController } from "../controllers/addresses/service-range-controller.ts";
 import { createCertificateApprover } from "../controllers/certificate-approver.ts";
 import { createCertificateSigner } from "../controllers/certificate-signer.ts";
 import { createClusterRoleAggregation } from "../controllers/cluster-role-aggregation.ts";
+import { createDeviceClaimController } from "../controllers/devices/device-claim-controller.ts";
 import {
   createBootstrapTokenCleaner,
   createCertificateRequestCleaner,
@@ -50,7 +55,7 @@ import { createJobOrphanController } from "../workloads/job/orphan-pods.ts";
 import { createTtlAfterFinished } from "../workloads/job/ttl-after-finished.ts";
 import { createReplicaSets, createReplicationControllers } from "../workloads/replicas/replica-controller.ts";
 import { createStatefulSetController } from "../workloads/stateful-set/stateful-set-controller.ts";
-import type { ControllerOptions, ControlPlaneDeps } from "./control-plane-ports.ts";
+import type { ControllerOptions, ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
 
 interface ControllerParts
   extends ControllerDeps,
@@ -62,12 +67,17 @@ interface ControllerParts
 }
 
 /** The controllers that run beside the API server. */
-export function composeControllers(parts: ControllerParts, options: ControllerOptions = {}): readonly Controller[] {
+export function composeControllers(
+  parts: ControllerParts,
+  options: ControllerOptions & Pick<ControlPlaneConfig, "serviceCidr">,
+): readonly Controller[] {
   const { scheduler = true, controllers = true } = options;
   const { localDirectories, manifests } = parts;
   return [
-    // In other clusters, the API server itself deletes events.
+    // In other clusters, the API server itself deletes events, and keeps its default range and the addresses of services.
     createEventCleaner(parts),
+    createDefaultRangeKeeper(parts, { cidrs: splitServiceRanges(options.serviceCidr) }),
+    createAddressRepair(parts),
     ...(scheduler ? [createScheduler({ ...parts, bind: createPodBinder(parts.registry) })] : []),
     // In other clusters, a provisioner is a program beside the controller manager.
     ...(localDirectories === undefined ? [] : [createLocalProvisioner(parts, localDirectories)]),
@@ -109,11 +119,13 @@ function composeObjectControllers(parts: ControllerParts): readonly Controller[]
     createCertificateRequestCleaner(parts),
     createBootstrapTokenCleaner(parts),
     createLegacyTokenController({ ...parts, issueLegacyToken: tokens.issueLegacy }, { rootCa }),
+    createServiceRangeController(parts),
     createEndpointSliceController(parts),
     createEndpointSliceMirroring(parts),
     createEndpointsController(parts),
     createVolumeBinder(parts),
     createEphemeralClaims(parts),
+    createDeviceClaimController(parts),
     createClaimProtection(parts),
     createVolumeProtection(parts),
   ];
@@ -152,10 +164,12 @@ function composeAutoscalers(parts: ControllerParts, { autoscaler }: ControllerOp
 /** The controllers of nodes and of the pods and volumes on them. */
 function composeNodeControllers(
   parts: ControllerParts,
-  { clusterCidr, nodeMaskSize, nodeMonitor }: ControllerOptions,
+  { clusterCidr, nodeMaskSize, nodeMaskSizeIpv6, nodeMonitor }: ControllerOptions,
 ): readonly Controller[] {
   return [
-    ...(clusterCidr === undefined ? [] : [createPodRangeAllocator(parts, { clusterCidr, nodeMaskSize })]),
+    ...(clusterCidr === undefined
+      ? []
+      : [createPodRangeAllocator(parts, { clusterCidr, nodeMaskSize, nodeMaskSizeIpv6 })]),
     createNodeLoadBalancer(parts),
     createNodeMonitor(parts, { ...NODE_MONITOR_DEFAULTS, ...nodeMonitor }),
     createTaintEviction(parts),

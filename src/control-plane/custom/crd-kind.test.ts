@@ -60,9 +60,9 @@ describe("a CRD", () => {
     ],
     ["no schema", cronTabManifest({ schema: {} }), [`${sentAt}: Required value`]],
     [
-      "a webhook for conversion",
+      "a webhook for conversion that is nowhere",
       cronTabManifest({}, { conversion: { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"] } } }),
-      ["spec.conversion.strategy: Forbidden: conversion webhooks are not supported by this API server"],
+      ["spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook"],
     ],
     [
       "unknown fields everywhere",
@@ -276,4 +276,20 @@ test("formats that are not known are told", () => {
   const crd = createCrd(withSchema({ type: "object", properties: { x } }));
   expect(strategy.warnings?.(untyped(crd))).toEqual(['unrecognized format "colour"']);
   expect(strategy.warnings?.(untyped(createCrd(withSchema(CRON_TAB_SCHEMA))))).toEqual([]);
+  expect(strategy.warnings?.(untyped(crd), untyped(crd)), "told when it came").toEqual([]);
+});
+
+test.each([
+  ["string", "int64"],
+  ["integer", "double"],
+  ["array", "cidr"],
+])("a format of values of another type than %s is told", (type, format) => {
+  const x = type === "array" ? { type, format, items: { type: "string" } } : { type, format };
+  const crd = createCrd(withSchema({ type: "object", properties: { x } }));
+  expect(strategy.warnings?.(untyped(crd))).toEqual([`unrecognized format "${format}"`]);
+});
+
+test("what is false is not kept of a definition", () => {
+  const crd = createCrd(cronTabManifest({}, { preserveUnknownFields: false }));
+  expect(crd.spec).not.toHaveProperty("preserveUnknownFields");
 });

@@ -1,5 +1,5 @@
 import { DEFINITION_NAMES } from "../../api/gen/served-schema.ts";
-import type { CustomResourceDefinition } from "../../api/gen/types.ts";
+import type { CustomResourceConversion, CustomResourceDefinition } from "../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { servedNode } from "../../api/schema-node.ts";
 import type { Column, ResourceKind } from "../ports/resource-kind.ts";
@@ -7,7 +7,7 @@ import { decodeCrd } from "./crd-decode.ts";
 import { validateCrd, validateCrdUpdate } from "./crd-rules.ts";
 import { isEstablished, markCrdDeleted } from "./crd-status.ts";
 import { isKnownFormat } from "./formats.ts";
-import { itemsOf, walkSchemas } from "./schema-props.ts";
+import { walkSchemas } from "./schema-props.ts";
 
 const GROUP = "apiextensions.k8s.io";
 const KIND = "CustomResourceDefinition";
@@ -61,7 +61,10 @@ export const CRD_KIND: ResourceKind = {
     prepareUpdate: onCrd(keepStorageVersion),
     validate: (object) => validateCrd(crdOf(object)),
     validateUpdate: (next, current) => validateCrdUpdate(crdOf(next), crdOf(current)),
-    warnings: (object) => warnAbout(crdOf(object)),
+    warnings: (object, current) => {
+      const known = new Set(current && warnAbout(crdOf(current)));
+      return warnAbout(crdOf(object)).filter((warning) => !known.has(warning));
+    },
     // An established CRD has objects, which go first: see `planCrdDeletion`.
     isHeld: (object) => isEstablished(crdOf(object)) && object.metadata.deletionTimestamp === undefined,
     markDeleted: (object) => {
@@ -78,17 +81,30 @@ export const CRD_KIND: ResourceKind = {
 };
 
 function defaultCrd(crd: CustomResourceDefinition): CustomResourceDefinition {
-  const { names, conversion } = crd.spec;
+  // What is false is left out, as by upstream's encoder.
+  const { preserveUnknownFields, ...spec } = crd.spec;
+  const { names, conversion } = spec;
   const singular = names.singular ? names.singular : names.kind.toLowerCase();
   const listKind = names.listKind || names.kind === "" ? names.listKind : `${names.kind}List`;
   return {
     ...crd,
     spec: {
-      ...crd.spec,
-      conversion: conversion ?? { strategy: "None" },
+      ...spec,
+      ...(preserveUnknownFields && { preserveUnknownFields }),
+      conversion: conversion ? withPort(conversion) : { strategy: "None" },
       names: { ...names, singular, ...(listKind !== undefined && { listKind }) },
     },
   };
+}
+
+const HTTPS_PORT = 443;
+
+function withPort(conversion: CustomResourceConversion): CustomResourceConversion {
+  const { webhook } = conversion;
+  const { service } = webhook?.clientConfig ?? {};
+  if (webhook === undefined || service === undefined) return conversion;
+  const clientConfig = { ...webhook.clientConfig, service: { port: HTTPS_PORT, ...service } };
+  return { ...conversion, webhook: { ...webhook, clientConfig } };
 }
 
 /** Remembers the storage version, in which objects may be stored from now on, until a migration takes it away. */
@@ -103,12 +119,8 @@ function warnAbout(crd: CustomResourceDefinition): string[] {
   const warnings = new Set<string>();
   for (const { schema: validation } of crd.spec.versions) {
     for (const { schema } of walkSchemas(validation?.openAPIV3Schema ?? {})) {
-      if (schema.format && !isKnownFormat(schema.format))
+      if (schema.format && !isKnownFormat(schema.type, schema.format))
         warnings.add(`unrecognized format ${JSON.stringify(schema.format)}`);
-      const type = schema["x-kubernetes-list-type"] === "set" ? itemsOf(schema)?.type : undefined;
-      if (type !== "object" && type !== "array") continue;
-      const problem = `for items of type "${type}" is not supported by server-side apply or CEL validation rules`;
-      warnings.add(`x-kubernetes-list-type: set ${problem}`);
     }
   }
   return [...warnings];

@@ -5,13 +5,16 @@ import type {
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
+  WebhookConversion,
 } from "../../api/gen/types.ts";
 import { checkDns1035Label, checkDnsSubdomain } from "../../api/validation/names.ts";
-import { each, forbidden, invalid, oneOf, required } from "../../api/validation/problems.ts";
-import { isEstablished } from "./crd-status.ts";
+import { each, forbidden, invalid, invalidEach, oneOf, required } from "../../api/validation/problems.ts";
+import { validateWebhookClient } from "../../api/validation/webhook-client.ts";
+import { APPROVAL_ANNOTATION, readApproval } from "./crd-approval.ts";
+import { hasValidBundle, isEstablished } from "./crd-status.ts";
 import { validateVersion } from "./version-rules.ts";
 
-/** The problems that kube-apiserver would find in a CRD, metadata apart. Webhooks for conversion are refused, too. */
+/** The problems that kube-apiserver would find in a CRD, metadata apart. */
 export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
   const { spec, status, metadata = {} } = crd;
   return [
@@ -29,7 +32,7 @@ export function validateCrd(crd: CustomResourceDefinition): FieldError[] {
   ];
 }
 
-/** Refused changes: those of group and plural, and, once the CRD is served, those of scope and kind. */
+/** Refused changes: those of group and plural, and, once the CRD is served, those of scope and kind, and to no bundle. */
 export function validateCrdUpdate(next: CustomResourceDefinition, current: CustomResourceDefinition): FieldError[] {
   const fixed: ReadonlyArray<readonly [string, unknown, unknown]> = [
     ["spec.group", next.spec.group, current.spec.group],
@@ -41,7 +44,14 @@ export function validateCrdUpdate(next: CustomResourceDefinition, current: Custo
   ];
   return [...fixed, ...(isEstablished(current) ? established : [])]
     .filter(([, value, old]) => value !== old)
-    .map(([path, value]) => invalid(path, value, "field is immutable"));
+    .map(([path, value]) => invalid(path, value, "field is immutable"))
+    .concat(isEstablished(current) && hasValidBundle(current) && !hasValidBundle(next) ? [invalidBundle(next)] : []);
+}
+
+function invalidBundle({ spec }: CustomResourceDefinition): FieldError {
+  const problem = "unable to load root certificates: unable to parse bytes as PEM block";
+  const { caBundle } = spec.conversion?.webhook?.clientConfig ?? {};
+  return invalid("spec.conversion.webhookClientConfig.caBundle", caBundle, problem);
 }
 
 function checkName(name: string, { names, group }: CustomResourceDefinitionSpec): FieldError[] {
@@ -129,14 +139,41 @@ function movedToTheTop(
   });
 }
 
+/** The versions of ConversionReview that kube-apiserver speaks, and this one. */
+const REVIEW_VERSIONS = ["v1", "v1beta1"];
+
 function checkConversion({ conversion }: CustomResourceDefinitionSpec): FieldError[] {
   if (!conversion) return [];
-  if (conversion.strategy === "Webhook") {
-    return [forbidden("spec.conversion.strategy", "conversion webhooks are not supported by this API server")];
-  }
-  const errors = oneOf("spec.conversion.strategy", conversion.strategy, ["None", "Webhook"]);
-  if (!conversion.webhook) return errors;
-  return [...errors, forbidden("spec.conversion.webhook", "should not be set when strategy is not set to Webhook")];
+  const { strategy, webhook } = conversion;
+  const path = "spec.conversion";
+  const errors = oneOf(`${path}.strategy`, strategy, ["None", "Webhook"]);
+  if (strategy === "Webhook") return [...errors, ...checkWebhook(webhook)];
+  const unasked = "should not be set when strategy is not set to Webhook";
+  const { clientConfig, conversionReviewVersions = [] } = webhook ?? {};
+  return [
+    ...errors,
+    ...(clientConfig ? [forbidden(`${path}.webhookClientConfig`, unasked)] : []),
+    ...(conversionReviewVersions.length > 0 ? [forbidden(`${path}.conversionReviewVersions`, unasked)] : []),
+  ];
+}
+
+/** The paths are those of the older form of definitions, as upstream tells them. */
+function checkWebhook({ clientConfig, conversionReviewVersions: versions = [] }: Partial<WebhookConversion> = {}) {
+  const path = "spec.conversion.conversionReviewVersions";
+  const place = "spec.conversion.webhookClientConfig";
+  const errors = clientConfig
+    ? validateWebhookClient(place, clientConfig)
+    : [required(place, "required when strategy is set to Webhook")];
+  if (versions.length === 0) return [...errors, required(path)];
+  const seen = new Set<string>();
+  errors.push(
+    ...each(path, versions, (version, at) => {
+      if (seen.size === seen.add(version).size) return [invalid(at, version, "duplicate version")];
+      return invalidEach(at, version, checkDns1035Label(version));
+    }),
+  );
+  if (versions.some((version) => REVIEW_VERSIONS.includes(version))) return errors;
+  return [...errors, invalid(path, versions, `must include at least one of ${REVIEW_VERSIONS.join(", ")}`)];
 }
 
 function checkPreservation({ preserveUnknownFields }: CustomResourceDefinitionSpec): FieldError[] {
@@ -146,20 +183,13 @@ function checkPreservation({ preserveUnknownFields }: CustomResourceDefinitionSp
   return [invalid("spec.preserveUnknownFields", true, problem)];
 }
 
-const APPROVAL = "api-approved.kubernetes.io";
-
 /** The groups of the Kubernetes project need a link to the review of their API. */
-function checkApproval({ metadata, spec: { group } }: CustomResourceDefinition): FieldError[] {
-  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return [];
-  const path = `metadata.annotations[${APPROVAL}]`;
-  const approval = metadata?.annotations?.[APPROVAL];
-  const more = "see https://github.com/kubernetes/enhancements/pull/1111";
-  if (approval === undefined) {
-    return [required(path, `protected groups must have approval annotation "${APPROVAL}", ${more}`)];
-  }
-  if (approval.startsWith("unapproved") || URL.canParse(approval)) return [];
-  const problem = `protected groups must have approval annotation "${APPROVAL}" with either a URL or a reason starting with "unapproved", ${more}`;
-  return [invalid(path, approval, problem)];
+function checkApproval(crd: CustomResourceDefinition): FieldError[] {
+  const approval = readApproval(crd);
+  const path = `metadata.annotations[${APPROVAL_ANNOTATION}]`;
+  if (approval?.state === "missing") return [required(path, approval.message)];
+  if (approval?.state !== "invalid") return [];
+  return [invalid(path, crd.metadata?.annotations?.[APPROVAL_ANNOTATION], approval.message)];
 }
 
 /** A version in which objects may be stored cannot be removed. */

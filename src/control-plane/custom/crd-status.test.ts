@@ -50,6 +50,19 @@ describe("the status of a CRD", () => {
     });
   });
 
+  test.each([
+    ["https://example.com/review/1", "True", "ApprovedAnnotation", "approved in https://example.com/review/1"],
+    ["unapproved, an experiment", "False", "UnapprovedAnnotation", 'not approved: "unapproved, an experiment"'],
+    ["mailto:someone", "False", "InvalidAnnotation", expect.stringContaining("with either a URL or a reason")],
+    ["", "False", "MissingAnnotation", expect.stringContaining("must have approval annotation")],
+  ])("tells of a group of the project whether it was approved: %s", (approval, status, reason, message) => {
+    const manifest = cronTabManifest({}, { group: "x.k8s.io" });
+    const annotations = { "api-approved.kubernetes.io": approval };
+    const crd = establishCrd({ ...manifest, metadata: { name: "crontabs.x.k8s.io", annotations } });
+    const type = "KubernetesAPIApprovalPolicyConformant";
+    expect(crd.status?.conditions).toContainEqual({ type, status, reason, message, lastTransitionTime: TIME });
+  });
+
   test("is the same object when nothing changes, later too", () => {
     const crd = establishCrd(cronTabManifest());
     expect(computeCrdStatus(crd, [crd], NOW + 1_000)).toBe(crd.status);

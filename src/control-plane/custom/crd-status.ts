@@ -5,6 +5,7 @@ import type {
   CustomResourceDefinitionNames,
   CustomResourceDefinitionStatus,
 } from "../../api/gen/types.ts";
+import { approvalCondition, readApproval } from "./crd-approval.ts";
 
 type Condition = CustomResourceDefinitionCondition;
 
@@ -33,12 +34,11 @@ export function computeCrdStatus(
   const namesAccepted: Condition = conflict
     ? { type: "NamesAccepted", status: "False", ...conflict }
     : { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" };
-  const established = establish(current, conflict === undefined);
+  const established = establish(crd, conflict === undefined);
   const storedVersions = current.storedVersions ?? storageVersions(crd);
-  const conditions = [namesAccepted, established].reduce(
-    (list, condition) => setCondition(list, condition, now),
-    current.conditions ?? [],
-  );
+  const approval = readApproval(crd);
+  const told = [namesAccepted, established, ...(approval ? [approvalCondition(approval)] : [])];
+  const conditions = told.reduce((list, condition) => setCondition(list, condition, now), current.conditions ?? []);
   const next = { ...current, acceptedNames: accepted, conditions, storedVersions };
   return isDeepStrictEqual(next, current) ? current : next;
 }
@@ -47,14 +47,24 @@ const storageVersions = ({ spec }: CustomResourceDefinition) =>
   spec.versions.filter(({ storage }) => storage).map(({ name }) => name);
 
 /** An established CRD stays established: later conflicts only keep the new names out. */
-function establish(status: CustomResourceDefinitionStatus, isAccepted: boolean): Condition {
-  const old = conditionOf(status, "Established");
+function establish(crd: CustomResourceDefinition, isAccepted: boolean): Condition {
+  const old = conditionOf(crd.status, "Established");
   if (old?.status === "True") return old;
   if (!isAccepted) {
     return { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" };
   }
+  if (!hasValidBundle(crd)) {
+    const problem = "The conversion webhook CABundle is invalid";
+    return { type: "Established", status: "False", reason: "InvalidCABundle", message: problem };
+  }
   const message = "the initial names have been accepted";
   return { type: "Established", status: "True", reason: "InitialNamesAccepted", message };
+}
+
+/** False where the certificates by which the conversion webhook is believed are none at all. */
+export function hasValidBundle({ spec }: CustomResourceDefinition): boolean {
+  const bundle = Buffer.from(spec.conversion?.webhook?.clientConfig?.caBundle ?? "", "base64").toString();
+  return bundle === "" || /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.test(bundle);
 }
 
 interface Conflict {

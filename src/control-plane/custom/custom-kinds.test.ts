@@ -218,9 +218,20 @@ describe("validation", () => {
 describe("subresources", () => {
   test("a status cannot be created where it is a subresource", () => {
     const object = cronTab({}, { status: { replicas: 3 } });
-    expect(strategy.prepareCreate?.(object)).toEqual(cronTab({}));
+    expect(strategy.prepareCreate?.(object)["status"]).toBeUndefined();
     const [plain] = customKinds(establishCrd(cronTabManifest()));
     expect(plain?.strategy.prepareCreate).toBeUndefined();
+  });
+
+  test("a new object has the default status of its schema", () => {
+    const conditions = [{ type: "Ready", status: "Unknown" }];
+    const status = { type: "object", default: { conditions }, "x-kubernetes-preserve-unknown-fields": true };
+    const openAPIV3Schema = { type: "object", properties: { status } };
+    const [kind] = customKinds(
+      establishCrd(cronTabManifest({ subresources: { status: {} }, schema: { openAPIV3Schema } })),
+    );
+    const sent = cronTab({}, { status: { forged: true } });
+    expect(kind?.strategy.prepareCreate?.(sent)["status"]).toEqual({ conditions });
   });
 
   const scale = {

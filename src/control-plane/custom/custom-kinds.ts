@@ -1,9 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
+import { internalError } from "../../api/api-error.ts";
 import type { Decoded } from "../../api/decode.ts";
+import { formatFieldError } from "../../api/field-error.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "../../api/gen/types.ts";
 import { isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
 import type { ResourceKind, StoredAs, Strategy, Subresource, Verb } from "../ports/resource-kind.ts";
 import { compileRules } from "./compile-rules.ts";
+import type { ConvertedObjects } from "./converted-objects.ts";
 import { isEstablished } from "./crd-status.ts";
 import { customColumns } from "./custom-columns.ts";
 import { customNode } from "./custom-node.ts";
@@ -23,14 +26,25 @@ const VERBS_WHILE_TERMINATING = ALL_VERBS.filter((verb) => verb !== "create");
 
 /**
  * The rows that a CRD adds to the table of kinds: one for each served version, and nothing before its names have been
- * accepted. The storage version is the row without `storedAs`; when it is not served its row has no verbs.
+ * accepted. The storage version is the row that is no view; when it is not served its row has no verbs. `converted` are
+ * the objects in other versions where a webhook converts.
  */
-export function customKinds(crd: CustomResourceDefinition): readonly ResourceKind[] {
+export function customKinds(crd: CustomResourceDefinition, converted?: ConvertedObjects): readonly ResourceKind[] {
   if (!isEstablished(crd)) return [];
   const storage = crd.spec.versions.find((version) => version.storage);
   return crd.spec.versions
     .filter((version) => version.served || version === storage)
-    .map((version) => customKind(crd, version, storage ?? version));
+    .map((version) => {
+      const shown = customKind(crd, version);
+      if (converted)
+        return { ...shown, storedAs: convertedAs(crd, { shown, version, storage: storage ?? version }, converted) };
+      return version === storage ? shown : { ...shown, storedAs: storedAs(crd, version, storage ?? version) };
+    });
+}
+
+/** True for a definition whose versions a webhook converts into each other. */
+export function hasWebhook({ spec }: CustomResourceDefinition): boolean {
+  return spec.conversion?.strategy === "Webhook";
 }
 
 /** The schema of each version as OpenAPI documents show it, by the definition's name. */
@@ -46,11 +60,7 @@ function definitionName({ spec }: CustomResourceDefinition, version: string): st
 
 const schemaOf = ({ schema }: CustomResourceDefinitionVersion): Schema => schema?.openAPIV3Schema ?? { type: "object" };
 
-function customKind(
-  crd: CustomResourceDefinition,
-  version: CustomResourceDefinitionVersion,
-  storage: CustomResourceDefinitionVersion,
-): ResourceKind {
+function customKind(crd: CustomResourceDefinition, version: CustomResourceDefinitionVersion): ResourceKind {
   const { group, scope } = crd.spec;
   const names = crd.status?.acceptedNames ?? crd.spec.names;
   const schema = schemaOf(version);
@@ -74,7 +84,6 @@ function customKind(
     strategy: customStrategy(crd, version),
     subresources: version.served ? subresourcesOf(crd, version) : [],
     columns: customColumns(version.additionalPrinterColumns),
-    ...(version !== storage && { storedAs: storedAs(crd, version, storage) }),
   };
 }
 
@@ -121,7 +130,7 @@ function customStrategy(crd: CustomResourceDefinition, version: CustomResourceDe
   const fields = selectableFields.map(({ jsonPath }) => [jsonPath.replace(/^\./, ""), selectableField(jsonPath)]);
   return {
     default: (object) => asObject(applyDefaults(schema, object)),
-    ...(subresources.status && { prepareCreate: withoutStatus }),
+    ...(subresources.status && { prepareCreate: (object) => withDefaultStatus(schema, object) }),
     validate: (object) => [
       ...validateValue(schema, object),
       ...validateEmbeddedObjects(schema, object),
@@ -136,8 +145,9 @@ function customStrategy(crd: CustomResourceDefinition, version: CustomResourceDe
   };
 }
 
-function withoutStatus({ status: _status, ...object }: KubeObject): KubeObject {
-  return object;
+/** A new object has no status but that of its schema's defaults. */
+function withDefaultStatus(schema: Schema, { status: _status, ...object }: KubeObject): KubeObject {
+  return asObject(applyDefaults(schema, object));
 }
 
 function deprecationOf(
@@ -162,6 +172,51 @@ function storedAs(
   };
 }
 
+interface ConvertedVersion {
+  readonly shown: ResourceKind;
+  readonly version: CustomResourceDefinitionVersion;
+  readonly storage: CustomResourceDefinitionVersion;
+}
+
+/** Objects in the version that is asked for, and in the one in which they are stored, as a webhook makes them. */
+function convertedAs(
+  { spec: { group, names } }: CustomResourceDefinition,
+  { shown, version, storage }: ConvertedVersion,
+  { convert, convertAll }: ConvertedObjects,
+): StoredAs {
+  const own = `${group}/${version.name}`;
+  const stored = `${group}/${storage.name}`;
+  // What has been in this version all along was pruned when it came.
+  const read = (schema: Schema, object: KubeObject, given: KubeObject) =>
+    object === given ? object : readConverted(schema, object);
+  return {
+    group,
+    plural: names.plural,
+    toStored: (object) => read(schemaOf(storage), convert(object, stored), object),
+    fromStored: (object) => read(schemaOf(version), convert(object, own), object),
+    conversion: {
+      storage: stored,
+      shown,
+      async showAll(objects) {
+        const all = await convertAll(objects, own);
+        return all.map((object, index) => read(schemaOf(version), object, objects[index] ?? object));
+      },
+    },
+  };
+}
+
+/**
+ * The object by its schema. As upstream it gets no defaults: a webhook sets what its version wants. Throws InternalError for
+ * what no schema lets in.
+ */
+function readConverted(schema: Schema, object: KubeObject): KubeObject {
+  const { value, errors } = pruneUnspecified(schema, object);
+  if (errors.length === 0) return asObject(value);
+  const problems = errors.map(formatFieldError).join(", ");
+  const kind = `${object.apiVersion}, Kind=${object.kind}`;
+  throw internalError(`conversion webhook for ${kind} returned an invalid object: ${problems}`);
+}
+
 /** The object by its schema: without unknown fields, and with the defaults. */
 function readAs(schema: Schema, object: KubeObject): KubeObject {
   const pruned = pruneUnspecified(schema, object).value;
@@ -170,12 +225,14 @@ function readAs(schema: Schema, object: KubeObject): KubeObject {
 
 /**
  * A stored object in the form that it should have after its CRD changed (another storage version, fields gone or
- * defaulted); undefined when it has that form. `storage` is the row without `storedAs`. Upstream does this whenever it
- * reads from its store.
+ * defaulted); undefined when it has that form. Upstream does this whenever it reads from its store.
  */
 export function upgradeStored(crd: CustomResourceDefinition, object: KubeObject): KubeObject | undefined {
   const storage = crd.spec.versions.find((version) => version.storage);
   if (!storage) return undefined;
+  const { apiVersion } = object;
+  // What a webhook would have to convert stays as it is until it is written again, as upstream.
+  if (hasWebhook(crd) && apiVersion !== `${crd.spec.group}/${storage.name}`) return undefined;
   const upgraded = readAs(schemaOf(storage), { ...object, apiVersion: `${crd.spec.group}/${storage.name}` });
   return isDeepStrictEqual(upgraded, object) ? undefined : upgraded;
 }

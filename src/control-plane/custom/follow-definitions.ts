@@ -5,10 +5,12 @@ import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { createWorkQueue } from "../control-loop/work-queue.ts";
+import type { ConnectConversion } from "../ports/conversion.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import type { ResourceFeed, ResourceReader, ResourceWriter } from "../ports/resources.ts";
+import { createConversionAnswers, createConvertedObjects } from "./converted-objects.ts";
 import { computeCrdStatus, planCrdDeletion } from "./crd-status.ts";
-import { customKinds, customSchemas, upgradeStored } from "./custom-kinds.ts";
+import { customKinds, customSchemas, hasWebhook, upgradeStored } from "./custom-kinds.ts";
 
 /** The part of the table of kinds that definitions change. */
 interface DefinedKinds {
@@ -23,6 +25,7 @@ interface DefinitionDeps {
   feed: ResourceFeed;
   clock: Clock;
   log: Log;
+  connectConversion: ConnectConversion;
 }
 
 /** Custom resource definitions, made real. */
@@ -40,6 +43,12 @@ const EMPTYING_CHECK_MS = 1_000;
 export function followDefinitions(deps: DefinitionDeps): Definitions {
   const { kinds, feed, reader } = deps;
   const established = new Map<string, CustomResourceDefinition>();
+  const answers = createConversionAnswers(deps.clock);
+  const convertedBy = (definition: CustomResourceDefinition) => {
+    if (!hasWebhook(definition)) return undefined;
+    const { uid = "", generation = 0 } = definition.metadata ?? {};
+    return createConvertedObjects(answers, `${uid}/${generation}`, deps.connectConversion(definition));
+  };
   const queue = createWorkQueue(deps, {
     name: "customresourcedefinitions",
     reconcile: (name) => reconcile(deps, name),
@@ -47,7 +56,7 @@ export function followDefinitions(deps: DefinitionDeps): Definitions {
   const stop = feed.follow(CRDS, ({ type, object, previous }) => {
     const name = object.metadata.name ?? "";
     const definition = typed("CustomResourceDefinition", object);
-    const added = type === "DELETED" ? [] : customKinds(definition);
+    const added = type === "DELETED" ? [] : customKinds(definition, convertedBy(definition));
     kinds.define(name, added);
     if (added.length > 0) established.set(name, definition);
     else established.delete(name);

@@ -37,9 +37,16 @@ const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:?\d
 
 const normalize = (format: string) => format.replaceAll("-", "").toLowerCase();
 
-/** True for a format that is checked, or that only numbers have. */
-export function isKnownFormat(format: string): boolean {
-  return FORMATS.has(normalize(format)) || ["int32", "int64", "float", "double"].includes(format);
+/** The formats of numbers. They are hints for clients, and not checked. */
+const NUMBER_FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["integer", ["int32", "int64"]],
+  ["number", ["float", "double"]],
+]);
+
+/** True for a format that means something for values of the type. */
+export function isKnownFormat(type: string | undefined, format: string): boolean {
+  if (type === undefined || type === "" || type === "string") return FORMATS.has(normalize(format));
+  return NUMBER_FORMATS.get(type)?.includes(format) ?? false;
 }
 
 /** True when the text has the format, and for formats that are not checked. */

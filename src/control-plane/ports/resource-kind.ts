@@ -1,8 +1,8 @@
 import type { Decoded } from "../../api/decode.ts";
 import type { FieldError } from "../../api/field-error.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { apiVersionOf, type KubeObject } from "../../api/object.ts";
 import type { SchemaNode } from "../../api/schema-node.ts";
-import type { ResourceReader } from "./resources.ts";
+import type { ObjectName, ResourceReader } from "./resources.ts";
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
 
@@ -35,6 +35,27 @@ export interface StoredAs {
   readonly plural: string;
   toStored(object: KubeObject): KubeObject;
   fromStored(object: KubeObject): KubeObject;
+  /** Set where a webhook converts: then both functions throw `UnansweredError` until it has answered. */
+  readonly conversion?: Conversion;
+}
+
+/** Objects that lie in several versions, between which somebody else converts. */
+interface Conversion {
+  /** The `apiVersion` in which objects are stored from now on. */
+  readonly storage: string;
+  /** The kind, of objects that are in its form already. */
+  readonly shown: ResourceKind;
+  /** The objects in the form of the kind, in their order. Rejects with an ApiError when one cannot be converted. */
+  showAll(stored: readonly KubeObject[]): Promise<readonly KubeObject[]>;
+}
+
+/**
+ * True for a kind that shows the objects of another row. The row in whose version objects are stored is none, even where
+ * some of its objects lie in a former version.
+ */
+export function isView(kind: Pick<ResourceKind, "group" | "version" | "storedAs">): boolean {
+  const { storedAs } = kind;
+  return storedAs !== undefined && storedAs.conversion?.storage !== apiVersionOf(kind);
 }
 
 /** The shape of a kind's objects. */
@@ -50,7 +71,7 @@ export interface ObjectSchema {
 }
 
 /**
- * The special behaviour of a kind. Every hook but `allocate` is pure, and everything is optional: an object of a kind
+ * The special behaviour of a kind. Every hook but `allocate` and `accompany` is pure, and everything is optional: an object of a kind
  * without any is stored as it comes, after a check of its metadata.
  */
 export interface Strategy {
@@ -71,14 +92,14 @@ export interface Strategy {
   judge?(next: KubeObject, current: KubeObject | undefined): { errors: FieldError[]; warnings: string[] };
   /** A text for the Warning header of every answer. */
   readonly deprecation?: string;
-  /** Texts for the Warning header. */
-  warnings?(object: KubeObject): string[];
+  /** Texts for the Warning header, about a new object or about what an update brings. */
+  warnings?(object: KubeObject, current?: KubeObject): string[];
   /** Returns why a name does not fit. Default: the name must be a DNS subdomain. */
   checkName?(name: string): string[];
   /** Selectable fields besides metadata.name and metadata.namespace. */
   readonly fields?: Readonly<Record<string, (object: KubeObject) => string>>;
-  /** `metadata.generation` counts the changes of everything but metadata and status. */
-  readonly generation?: boolean;
+  /** `metadata.generation` counts the changes of everything but metadata and status; `annotations` too where it says so. */
+  readonly generation?: boolean | "with annotations";
   /** A PUT of an object that does not exist creates it. */
   readonly createsOnUpdate?: boolean;
   /** An update must carry the resourceVersion that it was made from. Default false: last write wins. */
@@ -94,16 +115,28 @@ export interface Strategy {
    * creation. Allocated values follow from the stored objects alone, so that a failed write or a dry run takes none.
    * Throws an ApiError when the range is used up or a requested value is taken.
    */
-  allocate?(next: KubeObject, current: KubeObject | undefined, reader: Pick<ResourceReader, "list">): KubeObject;
+  allocate?(next: KubeObject, current: KubeObject | undefined, reader: ResourceReader): KubeObject;
+  /**
+   * Names what is stored and removed together with the object, in one write of the store: all of it is there, or none. It
+   * is asked in the turn in which the object is written; `next` is undefined when the object is removed.
+   */
+  accompany?(
+    next: KubeObject | undefined,
+    current: KubeObject | undefined,
+    reader: ResourceReader,
+  ): readonly Companion[];
   /** Makes the other changes of an object that is marked as deleted (a namespace's phase). */
   markDeleted?(object: KubeObject): KubeObject;
   /** True when something besides metadata.finalizers keeps a deleted object: the finalizers in a namespace's spec. */
   isHeld?(object: KubeObject): boolean;
   /** Answers a deletion with the deleted object. Default: with a Status. */
   readonly returnsDeleted?: boolean;
-  /** The reason why no objects of this kind can be created (because the feature behind them is not built). */
-  readonly refusal?: string;
 }
+
+/** Another object that comes or goes with an object of a kind: one that does not exist yet, or one that does. */
+export type Companion =
+  | { readonly type: "create"; readonly resource: string; readonly object: KubeObject }
+  | ({ readonly type: "remove" } & ObjectName);
 
 export interface Subresource {
   /** `status`, `scale`, `binding`, `log`. */

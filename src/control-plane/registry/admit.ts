@@ -55,7 +55,7 @@ export async function admitAction(
   deps: RegistryDeps,
   request: AdmissionRequest & { readonly object: KubeObject },
 ): Promise<KubeObject> {
-  return await decideAdmitted(deps, async ({ admission }) => {
+  return await decideAdmitted(deps, request.kind, async ({ admission }) => {
     const object = mutateAdmitted(admission, request) ?? request.object;
     validateAdmitted(admission, { ...request, object });
     return object;

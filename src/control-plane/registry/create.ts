@@ -1,5 +1,4 @@
-import { ApiError, alreadyExistsError, badRequestError, forbiddenError } from "../../api/api-error.ts";
-import { recordUpdate } from "../../api/apply/managed-fields.ts";
+import { ApiError, alreadyExistsError, badRequestError } from "../../api/api-error.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { AdmissionRequest } from "../ports/request.ts";
@@ -10,10 +9,10 @@ import { decideAdmitted } from "./decide-admitted.ts";
 import { decodeBody } from "./decode-body.ts";
 import { keysOf } from "./keys.ts";
 import { checkCreated, placeInNamespace, stampCreated } from "./metadata.ts";
-import { apiVersion, unstored } from "./object-view.ts";
+import { unstored } from "./object-view.ts";
+import { recordCreation } from "./record-creation.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import { optionsOf, type RequestContext } from "./request-context.ts";
-import { resetFieldsOf } from "./reset-fields.ts";
 import { storeAdmitted } from "./store-admitted.ts";
 
 /** How often a generated name is tried when it is taken, as upstream. */
@@ -35,7 +34,7 @@ interface CreateRequest {
 export async function createObject(deps: RegistryDeps, request: CreateRequest): Promise<StoredObject> {
   const settled = settleAdmission(deps.admission, request);
   if (settled !== undefined) await settled;
-  return await decideAdmitted(deps, async (own) => create(own, request));
+  return await decideAdmitted(deps, request.kind, async (own) => create(own, request));
 }
 
 async function create(deps: RegistryDeps, request: CreateRequest): Promise<StoredObject> {
@@ -60,13 +59,12 @@ function prepareObject(deps: RegistryDeps, request: CreateRequest): AdmissionReq
   const { kind, namespace, body, context } = request;
   const { strategy } = kind;
   const sent = placeInNamespace(kind, decodeBody(kind, body, context), namespace);
-  if (strategy.refusal !== undefined) {
-    throw forbiddenError({ group: kind.group, resource: kind.plural }, sent.metadata.name ?? "", strategy.refusal);
-  }
   const defaulted = strategy.default?.(sent) ?? sent;
   const stamped = nameObject(deps, kind, defaulted);
   // The managed fields are recorded before admission: fields that admission adds belong to no manager.
-  const named = request.isApply ? stamped : recordCreation(deps, request, stamped);
+  const named = request.isApply
+    ? stamped
+    : recordCreation(kind, stamped, { manager: context.fieldManager, now: deps.now() });
   const admission: AdmissionRequest = {
     operation: "CREATE",
     kind,
@@ -89,18 +87,6 @@ function prepareObject(deps: RegistryDeps, request: CreateRequest): AdmissionReq
   const judged = { ...admission, object: allocated };
   validateAdmitted(deps.admission, judged);
   return judged;
-}
-
-function recordCreation(deps: RegistryDeps, { kind, context }: CreateRequest, after: KubeObject): KubeObject {
-  return recordUpdate({
-    before: undefined,
-    after,
-    node: kind.schema.node,
-    manager: context.fieldManager,
-    apiVersion: apiVersion(kind),
-    now: deps.now(),
-    ...resetFieldsOf(kind, ""),
-  });
 }
 
 /**

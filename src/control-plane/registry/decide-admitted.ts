@@ -1,4 +1,5 @@
 import { ApiError } from "../../api/api-error.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
 import { UnansweredError } from "../ports/unanswered.ts";
 import { decideDurably } from "./decide-durably.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
@@ -10,16 +11,22 @@ import type { RegistryDeps } from "./registry-deps.ts";
 const MAX_ATTEMPTS = 64;
 
 /**
- * Makes a decision that admission takes part in, as `decideDurably` does. Where admission must ask somebody outside first,
- * nothing waits for the answer but this request: the decision is made again when it is there. `decide` may be called
- * several times, and gets the dependencies with which it decides.
+ * Makes a decision about an object of the kind that admission takes part in, as `decideDurably` does. Where admission, or
+ * the conversion of the object, must ask somebody outside first, nothing waits for the answer but this request: the
+ * decision is made again when it is there. `decide` may be called several times, and gets the dependencies with which it
+ * decides; it writes nothing before it has all answers.
  */
-export async function decideAdmitted<T>(deps: RegistryDeps, decide: (deps: RegistryDeps) => Promise<T>): Promise<T> {
+export async function decideAdmitted<T>(
+  deps: RegistryDeps,
+  kind: Pick<ResourceKind, "storedAs">,
+  decide: (deps: RegistryDeps) => Promise<T>,
+): Promise<T> {
   const remembering = deps.admission.flatMap((plugin) => {
     const own = plugin.forRequest?.();
     return own === undefined ? [] : [{ plugin, own }];
   });
-  if (remembering.length === 0) return await decideDurably(deps.store, async () => decide(deps));
+  const isAsked = remembering.length > 0 || kind.storedAs?.conversion !== undefined;
+  if (!isAsked) return await decideDurably(deps.store, async () => decide(deps));
   const admission = deps.admission.map((plugin) => remembering.find((one) => one.plugin === plugin)?.own ?? plugin);
   const tape = deps.record();
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
@@ -30,5 +37,5 @@ export async function decideAdmitted<T>(deps: RegistryDeps, decide: (deps: Regis
       await error.ask();
     }
   }
-  throw new ApiError("Timeout", "the object changed each time before the admission webhooks had answered");
+  throw new ApiError("Timeout", "the object changed each time before the webhooks had answered");
 }

@@ -7,11 +7,12 @@ import { LOOPBACK_USER, type User } from "../ports/user.ts";
 import { createObject } from "./create.ts";
 import { groupResourceOfKey, keysOf } from "./keys.ts";
 import { type KindTable, resolveKind } from "./kind-table.ts";
-import { apiVersion, parseStored, viewOf } from "./object-view.ts";
+import { apiVersion, parseStored } from "./object-view.ts";
 import { patchObject } from "./patch.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import { deleteObject } from "./remove.ts";
 import type { RequestContext } from "./request-context.ts";
+import { showOne } from "./shown.ts";
 import { updateObject } from "./update.ts";
 
 /** Writes in the name of the control plane itself, through the same admission and validation as users' requests. */
@@ -32,7 +33,7 @@ export function createWriter(deps: RegistryDeps, fieldManager: string): Resource
     async create(resource, object) {
       const namespace = object.metadata.namespace ?? "";
       const kind = kindOf(resource);
-      return viewOf(kind, await createObject(deps, { kind, namespace, body: object, context }));
+      return await showOne(kind, await createObject(deps, { kind, namespace, body: object, context }));
     },
     async update(resource, object, subresource) {
       const kind = kindOf(resource);
@@ -43,7 +44,7 @@ export function createWriter(deps: RegistryDeps, fieldManager: string): Resource
       }
       const change = () => object;
       const { stored } = await updateObject(deps, { kind, namespace, name, subresource: row, context, change });
-      return viewOf(kind, stored);
+      return await showOne(kind, stored);
     },
     async remove({ resource, namespace, name }, options = {}) {
       await deleteObject(deps, { kind: kindOf(resource), namespace, name, options, context });
@@ -72,7 +73,7 @@ export function createApplier(deps: RegistryDeps, fieldManager: string): Resourc
         force: true,
         context: { user: ADMINISTRATOR, dryRun: false, fieldManager, fieldValidation: "Strict", warn() {} },
       });
-      return viewOf(kind, stored);
+      return await showOne(kind, stored);
     },
   };
 }

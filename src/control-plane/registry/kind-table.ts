@@ -1,4 +1,4 @@
-import { groupResource, type ResourceKind } from "../ports/resource-kind.ts";
+import { groupResource, isView, type ResourceKind } from "../ports/resource-kind.ts";
 
 /** The kinds that are served now: the built-in ones, and those that custom resource definitions add and take away. */
 export interface KindTable {
@@ -44,7 +44,7 @@ function indexByPath(kinds: readonly ResourceKind[]): ReadonlyMap<string, Resour
 
 /** Indexes the kinds that have objects of their own, which views of other kinds do not. */
 function indexByResource(kinds: readonly ResourceKind[]): ReadonlyMap<string, ResourceKind> {
-  const stored = kinds.filter((kind) => kind.storedAs === undefined);
+  const stored = kinds.filter((kind) => !isView(kind));
   return new Map(stored.toReversed().map((kind) => [groupResource(kind), kind]));
 }
 
@@ -52,7 +52,7 @@ function indexByResource(kinds: readonly ResourceKind[]): ReadonlyMap<string, Re
 export function listNamespacedResources(kinds: Pick<KindTable, "all">): string[] {
   return kinds
     .all()
-    .filter(({ namespaced, storedAs, verbs }) => namespaced && !storedAs && verbs.includes("delete"))
+    .filter((kind) => kind.namespaced && !isView(kind) && kind.verbs.includes("delete"))
     .map(groupResource);
 }
 

@@ -12,6 +12,7 @@ import type { RegistryDeps } from "./registry-deps.ts";
 import type { RequestContext } from "./request-context.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
 import { type Updated, type UpdateRequest, updateObject } from "./update.ts";
+import { versionViews } from "./version-views.ts";
 
 /** The format of a patch. `apply` is server-side apply. */
 export type PatchType = "json" | "merge" | "strategic" | "apply";
@@ -95,6 +96,7 @@ function applied(deps: RegistryDeps, request: PatchRequest): (current: KubeObjec
       force,
       now: deps.now(),
       apiVersion: apiVersion(kind),
+      versions: versionViews(deps.kinds, kind),
       ...(subresource && { subresource: subresource.name }),
       ...resetFieldsOf(kind, subresource?.name ?? ""),
     });

@@ -3,6 +3,7 @@ import type { ObjectStore, StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { keysOf } from "./keys.ts";
 import { type Selection, selectionOf } from "./selection.ts";
+import { showAll } from "./shown.ts";
 
 interface ListRequest {
   readonly kind: ResourceKind;
@@ -35,22 +36,39 @@ export function getObject(
   return stored;
 }
 
-/** A page of objects, exactly as they were at one revision. Throws BadRequest, Expired (410), Timeout (a future one). */
-export function listObjects(store: ObjectStore, request: ListRequest): Listed {
+/**
+ * A page of objects, exactly as they were at one revision, and the kind in whose form they are. Rejects with an ApiError:
+ * BadRequest, Expired (410), Timeout (a future one), InternalError (one cannot be converted).
+ */
+export async function listObjects(store: ObjectStore, request: ListRequest): Promise<Listed & { kind: ResourceKind }> {
   const { kind, limit } = request;
-  const selection = selectionOf(kind, { label: request.labelSelector, field: request.fieldSelector });
+  const selectors = { label: request.labelSelector, field: request.fieldSelector };
+  const selection = selectionOf(kind, selectors);
   const page = startOfPage(store, request);
   const prefix = keysOf(kind).prefix(request.namespace);
   const list = store.list(prefix, page.revision);
   if (list === undefined) throw page.expired;
   const rest = page.afterKey === "" ? list.items : itemsAfter(list.items, page.afterKey);
-  const matching = selectItems(rest, selection, limit);
+  const shown = await showAll(kind, isConverted(kind) ? worthConverting(rest, selection, limit) : rest);
+  const matching = selectItems(
+    shown.items,
+    shown.kind === kind ? selection : selectionOf(shown.kind, selectors),
+    limit,
+  );
   const isCut = limit > 0 && matching.length > limit;
   const items = isCut ? matching.slice(0, limit) : matching;
   const lastKey = items.at(-1)?.key ?? "";
   const remaining = selection.isEverything && isCut ? { remainingItemCount: rest.length - items.length } : {};
   const next = isCut ? { continue: encodeContinue({ revision: list.revision, afterKey: lastKey }), ...remaining } : {};
-  return { items, metadata: { resourceVersion: String(list.revision), ...next } };
+  return { kind: shown.kind, items, metadata: { resourceVersion: String(list.revision), ...next } };
+}
+
+const isConverted = ({ storedAs }: ResourceKind) => storedAs?.conversion !== undefined;
+
+/** The objects of which the selection can be told without their content: conversion may change what the others are selected by. */
+function worthConverting(items: readonly StoredObject[], { isEverything, name }: Selection, limit: number) {
+  if (isEverything) return limit > 0 ? items.slice(0, limit + 1) : items;
+  return name === undefined ? items : items.filter(({ key }) => key.endsWith(`/${name}`));
 }
 
 /** Selects up to one object more than the limit, which shows that there are more. */

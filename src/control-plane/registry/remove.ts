@@ -8,9 +8,10 @@ import { validateAdmitted } from "./admit.ts";
 import { decideAdmitted } from "./decide-admitted.ts";
 import { keysOf } from "./keys.ts";
 import type { Preconditions } from "./metadata.ts";
-import { storedForm, viewOf, withMetadata } from "./object-view.ts";
+import { storedForm, unstored, viewOf, withMetadata } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import { optionsOf, type RequestContext } from "./request-context.ts";
+import { removeStored } from "./store-admitted.ts";
 
 /** `metav1.DeleteOptions`, decoded. */
 export interface DeleteOptions {
@@ -31,7 +32,7 @@ interface DeleteRequest {
 
 interface Deleted {
   /** The object as it is now, or its last state. */
-  readonly object: KubeObject;
+  readonly stored: StoredObject;
   /** False while a grace period or a finalizer keeps the object. */
   readonly isGone: boolean;
 }
@@ -41,7 +42,7 @@ interface Deleted {
  * Rejects with an ApiError: NotFound, Conflict (preconditions), Forbidden.
  */
 export async function deleteObject(deps: RegistryDeps, request: DeleteRequest): Promise<Deleted> {
-  return await decideAdmitted(deps, async (own) => remove(own, request));
+  return await decideAdmitted(deps, request.kind, async (own) => remove(own, request));
 }
 
 async function remove(deps: RegistryDeps, request: DeleteRequest): Promise<Deleted> {
@@ -65,7 +66,7 @@ async function remove(deps: RegistryDeps, request: DeleteRequest): Promise<Delet
     warn: context.warn,
   });
   const plan = planDeletion(kind, current, { options, now: deps.now() });
-  return context.dryRun ? dryRun(plan, current) : execute(deps, { kind, key, stored }, plan);
+  return context.dryRun ? dryRun({ kind, stored }, plan) : execute(deps, { kind, key, stored }, plan);
 }
 
 /** Throws Conflict when the object is not the expected one. The message differs from that of an update. */
@@ -138,8 +139,8 @@ function finalizersFor({ metadata }: KubeObject, policy: DeleteOptions["propagat
 
 const isSameList = (a: readonly string[], b: readonly string[] = []) => a.join("\n") === b.join("\n");
 
-function dryRun(plan: DeletionPlan, current: KubeObject): Deleted {
-  return { object: plan.kind === "wait" ? current : plan.object, isGone: plan.kind === "remove" };
+function dryRun({ kind, stored }: { kind: ResourceKind; stored: StoredObject }, plan: DeletionPlan): Deleted {
+  return { stored: plan.kind === "wait" ? stored : unstored(kind, plan.object), isGone: plan.kind === "remove" };
 }
 
 async function execute(
@@ -149,10 +150,13 @@ async function execute(
 ): Promise<Deleted> {
   switch (plan.kind) {
     case "wait":
-      return { object: viewOf(kind, stored), isGone: false };
+      return { stored, isGone: false };
     case "mark":
-      return { object: viewOf(kind, await deps.store.put(key, storedForm(kind, plan.object))), isGone: false };
+      return { stored: await deps.store.put(key, storedForm(kind, plan.object)), isGone: false };
     case "remove":
-      return { object: viewOf(kind, await deps.store.remove(key, storedForm(kind, plan.object))), isGone: true };
+      return {
+        stored: await removeStored(deps, key, { kind, object: plan.object, current: viewOf(kind, stored) }),
+        isGone: true,
+      };
   }
 }

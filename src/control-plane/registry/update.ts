@@ -24,7 +24,6 @@ import { carryMetadata, checkPreconditions, checkUpdated, placeInNamespace } fro
 import {
   apiVersion,
   isSpecChanged,
-  storedForm,
   unstored,
   viewOf,
   withMetadata,
@@ -34,7 +33,8 @@ import {
 } from "./object-view.ts";
 import type { RegistryDeps } from "./registry-deps.ts";
 import { optionsOf, type RequestContext } from "./request-context.ts";
-import { storeAdmitted } from "./store-admitted.ts";
+import { removeStored, storeAdmitted } from "./store-admitted.ts";
+import { versionViews } from "./version-views.ts";
 
 export interface UpdateRequest {
   readonly kind: ResourceKind;
@@ -69,7 +69,7 @@ export interface Updated {
  * nothing. Rejects with an ApiError: BadRequest, NotFound, Conflict, Invalid, Forbidden.
  */
 export async function updateObject(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
-  return await decideAdmitted(deps, async (own) => update(own, request));
+  return await decideAdmitted(deps, request.kind, async (own) => update(own, request));
 }
 
 async function update(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
@@ -80,13 +80,19 @@ async function update(deps: RegistryDeps, request: UpdateRequest): Promise<Updat
   const current = viewOf(kind, stored);
   const admitted = prepareUpdate(deps, request, current);
   const { object: next } = admitted;
-  for (const warning of kind.strategy.warnings?.(next) ?? []) context.warn(warning);
+  for (const warning of kind.strategy.warnings?.(next, current) ?? []) context.warn(warning);
   if (context.dryRun) return { stored: unstored(kind, next), isCreated: false };
   if (isRemovable(kind, next)) {
-    return { stored: await deps.store.remove(key, storedForm(kind, next)), isCreated: false };
+    return { stored: await removeStored(deps, key, { kind, object: next, current }), isCreated: false };
   }
-  if (isDeepStrictEqual(settleTimes(next, current), current)) return { stored, isCreated: false };
+  const isSame = !isOutdated(kind, stored) && isDeepStrictEqual(settleTimes(next, current), current);
+  if (isSame) return { stored, isCreated: false };
   return { stored: await storeAdmitted(deps, key, admitted), isCreated: false };
+}
+
+/** True for an object that lies in a former version: any write brings it to the one of today, as upstream. */
+function isOutdated({ storedAs }: ResourceKind, { object }: StoredObject): boolean {
+  return storedAs?.conversion !== undefined && storedAs.conversion.storage !== object.apiVersion;
 }
 
 async function createMissing(deps: RegistryDeps, request: UpdateRequest): Promise<Updated> {
@@ -139,7 +145,9 @@ function prepareUpdate(
     warn: context.warn,
   };
   const admitted = mutateAdmitted(deps.admission, admission) ?? taken;
-  const next = subresource?.keepsGeneration ? admitted : countGeneration(kind, { next: admitted, current });
+  const next = subresource?.keepsGeneration
+    ? admitted
+    : countGeneration(kind, subresource, { next: admitted, current });
   checkUpdated(request, next, current);
   const allocated = allocate(deps, kind, { next, current });
   const judged = { ...admission, object: allocated };
@@ -209,10 +217,20 @@ function takeAllowed(
 
 const hasStatus = ({ subresources }: ResourceKind) => subresources.some(({ name }) => name === "status");
 
-function countGeneration(kind: ResourceKind, { next, current }: { next: KubeObject; current: KubeObject }): KubeObject {
-  if (!kind.strategy.generation || !isSpecChanged(next, current, { hasStatus: hasStatus(kind) })) return next;
+function countGeneration(
+  kind: ResourceKind,
+  subresource: Subresource | undefined,
+  { next, current }: { next: KubeObject; current: KubeObject },
+): KubeObject {
+  const { generation } = kind.strategy;
+  if (!generation) return next;
+  const countsAnnotations = generation === "with annotations" && subresource === undefined;
+  const isAnnotated = countsAnnotations && !isDeepStrictEqual(annotationsOf(next), annotationsOf(current));
+  if (!isAnnotated && !isSpecChanged(next, current, { hasStatus: hasStatus(kind) })) return next;
   return withMetadata(next, { generation: (current.metadata.generation ?? 0) + 1 });
 }
+
+const annotationsOf = ({ metadata }: KubeObject) => metadata.annotations ?? {};
 
 function recordChange(
   deps: RegistryDeps,
@@ -225,6 +243,7 @@ function recordChange(
     node: kind.schema.node,
     manager: context.fieldManager,
     apiVersion: apiVersion(kind),
+    versions: versionViews(deps.kinds, kind),
     now: deps.now(),
     ...(subresource && { subresource: subresource.name }),
   });

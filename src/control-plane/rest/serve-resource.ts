@@ -8,21 +8,22 @@ import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import { accessDeniedError } from "../access/denial.ts";
 import type { ComputedObjects } from "../ports/computed-objects.ts";
 import type { ConnectHandler } from "../ports/connect.ts";
+import type { StoredObject } from "../ports/object-store.ts";
 import type { Authorize } from "../ports/request.ts";
 import { groupResource, type ResourceKind, type Subresource, type Verb } from "../ports/resource-kind.ts";
 import type { User } from "../ports/user.ts";
 import { admitAction } from "../registry/admit.ts";
 import { createObject } from "../registry/create.ts";
-import { viewOf } from "../registry/object-view.ts";
 import { type PatchType, patchObject } from "../registry/patch.ts";
 import { getObject, listObjects } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { deleteObject } from "../registry/remove.ts";
 import type { RequestContext } from "../registry/request-context.ts";
 import { selectionOf } from "../registry/selection.ts";
+import { showAll } from "../registry/shown.ts";
 import { updateObject } from "../registry/update.ts";
 import { connectOptionsOf } from "./connect-options.ts";
-import { type AnswerForm, encodeList, encodeObject, encodeStored, encodeValue } from "./encode.ts";
+import { type AnswerForm, encodeList, encodeStored, encodeValue } from "./encode.ts";
 import { acceptedForm } from "./media-type.ts";
 import { deleteOptionsOf, listQueryOf, refuseForce, writeQueryOf } from "./query-options.ts";
 import { contentTypeOf, readParsedBody, syntaxOf } from "./request-body.ts";
@@ -208,7 +209,7 @@ async function serveObject(
   const { verb } = call.target;
   switch (verb) {
     case "get":
-      return encodeStored(200, kind, getObject(deps.registry.store, kind, call.target), wanted);
+      return await answerStored(200, kind, getObject(deps.registry.store, kind, call.target), wanted);
     case "list":
     case "watch":
       return serveMany(deps, kind, call, wanted);
@@ -239,8 +240,8 @@ async function serveMany(
   const query = target.name === "" ? given : { ...given, fieldSelector: named };
   const { namespace } = target;
   if (!isWatch) {
-    const listed = listObjects(deps.registry.store, { kind, namespace, ...query });
-    return await encodeList(kind, listed, wanted, pauseOf(deps.clock));
+    const listed = await listObjects(deps.registry.store, { kind, namespace, ...query });
+    return await encodeList(listed.kind, listed, wanted, pauseOf(deps.clock));
   }
   // Selectors are checked before the answer begins to stream.
   selectionOf(kind, { label: query.labelSelector, field: query.fieldSelector });
@@ -295,7 +296,18 @@ async function serveCreate(
   const { namespace } = call.target;
   if (kind.namespaced && namespace === "") throw notAllowed();
   const stored = await createObject(deps.registry, { kind, namespace, body, context });
-  return encodeStored(201, kind, stored, wanted);
+  return await answerStored(201, kind, stored, wanted);
+}
+
+/** The answer with an object of the store, which is shown in the version that was asked for. */
+async function answerStored(
+  status: number,
+  kind: ResourceKind,
+  stored: StoredObject,
+  wanted: AnswerForm,
+): Promise<ServedAnswer> {
+  const { kind: shownKind, items } = await showAll(kind, [stored]);
+  return encodeStored(status, shownKind, items[0] ?? stored, wanted);
 }
 
 async function serveChange(
@@ -321,7 +333,7 @@ async function serveChange(
       context: { ...context, duplicates },
       change: () => body,
     });
-    return encodeStored(updated.isCreated ? 201 : 200, kind, updated.stored, wanted);
+    return await answerStored(updated.isCreated ? 201 : 200, kind, updated.stored, wanted);
   }
   const { type, body, duplicates } = await readPatch(deps, call);
   const { force, givenFieldManager } = context;
@@ -333,7 +345,7 @@ async function serveChange(
     force,
     context: { ...context, fieldManager: owner, duplicates },
   });
-  return encodeStored(patched.isCreated ? 201 : 200, kind, patched.stored, wanted);
+  return await answerStored(patched.isCreated ? 201 : 200, kind, patched.stored, wanted);
 }
 
 async function readPatch(
@@ -367,9 +379,9 @@ async function serveDelete(
   const { namespace, name } = call.target;
   const options = await readDeleteOptions(deps, call);
   const context: RequestContext = { ...contextOf(call), dryRun: options.dryRun };
-  const { object, isGone } = await deleteObject(deps.registry, { kind, namespace, name, options, context });
-  if (!isGone || kind.strategy.returnsDeleted) return encodeObject(200, kind, object, wanted);
-  return encodeValue(200, deletedStatus(kind, object), wanted.form);
+  const { stored, isGone } = await deleteObject(deps.registry, { kind, namespace, name, options, context });
+  if (!isGone || kind.strategy.returnsDeleted) return await answerStored(200, kind, stored, wanted);
+  return encodeValue(200, deletedStatus(kind, stored.object), wanted.form);
 }
 
 function deletedStatus(kind: ResourceKind, { metadata }: KubeObject): object {
@@ -388,9 +400,9 @@ async function serveDeleteAll(
   const options = await readDeleteOptions(deps, call);
   const context: RequestContext = { ...contextOf(call), dryRun: options.dryRun };
   const query = listQueryOf(request.query, { isWatch: false });
-  const listed = listObjects(deps.registry.store, { kind, namespace: target.namespace, ...query });
+  const listed = await listObjects(deps.registry.store, { kind, namespace: target.namespace, ...query });
   const deletions = listed.items.map(async (item) => {
-    const { namespace = "", name = "" } = viewOf(kind, item).metadata;
+    const { namespace = "", name = "" } = item.object.metadata;
     try {
       await deleteObject(deps.registry, { kind, namespace, name, options, context });
     } catch (error) {
@@ -399,7 +411,7 @@ async function serveDeleteAll(
     }
   });
   await Promise.all(deletions);
-  return await encodeList(kind, listed, wanted, pauseOf(deps.clock));
+  return await encodeList(listed.kind, listed, wanted, pauseOf(deps.clock));
 }
 
 async function serveHandler(

@@ -8,7 +8,7 @@ import type { AnswerWriter, ServedAnswer } from "../../host/http-server.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { viewOf, withMetadata } from "../registry/object-view.ts";
-import { type WatchNotice, type WatchSink, watchObjects } from "../registry/watch.ts";
+import { type ObjectWatch, type WatchNotice, type WatchSink, watchObjects } from "../registry/watch.ts";
 import { type AnswerForm, isAsStored } from "./encode.ts";
 import type { ListQuery } from "./query-options.ts";
 import { partialOf, tableOf } from "./table.ts";
@@ -55,13 +55,13 @@ export function serveWatch(deps: WatchDeps, options: WatchOptions): ServedAnswer
 
 function streamWatch(deps: WatchDeps, options: WatchOptions, writer: AnswerWriter): void {
   const { kind, query } = options;
-  const encoder = createEventEncoder(deps, options);
+  const encoder = createEventEncoder(deps, { ...options, kind: kind.storedAs?.conversion?.shown ?? kind });
   let bookmarkTimer: Timer | undefined;
   let endTimer: Timer | undefined;
-  let stop: (() => void) | undefined;
+  let watch: ObjectWatch | undefined;
   let maxBufferedBytes = Number.POSITIVE_INFINITY;
   const release = () => {
-    stop?.();
+    watch?.stop();
     bookmarkTimer?.cancel();
     endTimer?.cancel();
   };
@@ -69,19 +69,19 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: AnswerWrite
     release();
     writer.end();
   };
-  const fail = (error: ApiError) => {
-    writer.write(encoder.error(error));
+  const fail = (error: unknown) => {
+    writer.write(encoder.error(isApiError(error) ? error : internalError(error)));
     finish();
   };
   const bookmark = (revision: number, isInitialEnd: boolean) => writer.write(encoder.bookmark(revision, isInitialEnd));
   const sink: WatchSink = {
     notice(notice) {
       try {
-        if (stop) writer.write(encoder.event(notice));
+        if (watch) writer.write(encoder.event(notice));
         else for (const chunk of encoder.initialEvent(notice)) writer.write(chunk);
       } catch (error) {
         // An object that cannot be shown ends this watch; an error in the listener would end the store.
-        fail(internalError(error));
+        fail(error);
         return;
       }
       deps.observer.sent(kind);
@@ -89,7 +89,10 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: AnswerWrite
     },
     initialEventsEnd(revision) {
       if (query.sendInitialEvents && query.allowWatchBookmarks) bookmark(revision, true);
+      // Initial events that a webhook converts come later than others'.
+      if (watch) maxBufferedBytes = writer.bufferedBytes + MAX_BUFFERED_BYTES;
     },
+    fail,
   };
   deps.observer.opened(kind);
   writer.signal.addEventListener("abort", () => {
@@ -97,19 +100,23 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: AnswerWrite
     deps.observer.closed(kind);
   });
   try {
-    stop = watchObjects(deps.store, { ...options, ...query }, sink);
+    watch = watchObjects(deps.store, { ...options, ...query }, sink);
   } catch (error) {
-    fail(isApiError(error) ? error : internalError(error));
+    fail(error);
     return;
   }
-  maxBufferedBytes = writer.bufferedBytes + MAX_BUFFERED_BYTES;
+  if (kind.storedAs?.conversion === undefined) maxBufferedBytes = writer.bufferedBytes + MAX_BUFFERED_BYTES;
+  const tellRevision = () => {
+    const revision = watch?.toldRevision();
+    if (revision !== undefined) bookmark(revision, false);
+  };
   const repeatBookmark = () => {
-    bookmark(deps.store.revision, false);
+    tellRevision();
     bookmarkTimer = deps.clock.setTimer(BOOKMARK_INTERVAL_MS, repeatBookmark);
   };
   if (query.allowWatchBookmarks) bookmarkTimer = deps.clock.setTimer(BOOKMARK_INTERVAL_MS, repeatBookmark);
   endTimer = deps.clock.setTimer(timeoutMs(deps, query), () => {
-    if (query.allowWatchBookmarks) bookmark(deps.store.revision, false);
+    if (query.allowWatchBookmarks) tellRevision();
     finish();
   });
 }

@@ -10,6 +10,7 @@ import { viewOf } from "../registry/object-view.ts";
 import { getObject } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { type DeleteOptions, deleteObject } from "../registry/remove.ts";
+import { showOne } from "../registry/shown.ts";
 import { bindPod } from "../registry/subresources/bind-pod.ts";
 import { disruptedBudget, evictedPod, planDisruption, unseenError } from "../registry/subresources/eviction.ts";
 import { freeSubresource } from "../registry/subresources/free-subresource.ts";
@@ -137,7 +138,7 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
     const paths = scalePathsOfKind(kind);
     if (paths === undefined) throw notFoundError({ group: kind.group, resource: `${kind.plural}/scale` }, name);
     if (target.verb === "get") {
-      return { status: 200, value: scaleOf(viewOf(kind, getObject(deps.store, kind, target)), paths) };
+      return { status: 200, value: scaleOf(await showOne(kind, getObject(deps.store, kind, target)), paths) };
     }
     const change = (current: KubeObject | undefined) => {
       return current && scaledObject(kind, current, objectOf(changedScale(call, scaleOf(current, paths))), paths);
@@ -147,7 +148,7 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
       throw notFoundError({ group: kind.group, resource: kind.plural }, name);
     }
     const updated = await updateObject(deps, { kind, namespace, name, subresource, context, change });
-    return { status: 200, value: scaleOf(viewOf(kind, updated.stored), paths) };
+    return { status: 200, value: scaleOf(await showOne(kind, updated.stored), paths) };
   };
 }
 

@@ -1,55 +1,21 @@
-import { isRecord, type KubeObject } from "../../api/object.ts";
+import { isRecord } from "../../api/object.ts";
 import { CodedError } from "../../base/errors.ts";
-import type { AdmissionRequest } from "../ports/request.ts";
-import type { ResourceKind } from "../ports/resource-kind.ts";
-import { namespaceOf } from "./match-webhook.ts";
+import { requestFields, type ViewedRequest } from "../admission/matching/viewed-request.ts";
 import type { WebhookType } from "./webhook-configurations.ts";
 
 const API_VERSION = "admission.k8s.io/v1";
 const KIND = "AdmissionReview";
 
-/** The objects of a request in the version that a webhook wants. */
-interface ReviewedObjects {
-  readonly view: ResourceKind;
-  readonly object: KubeObject | undefined;
-  readonly current: KubeObject | undefined;
-}
-
 /** The `request` of an AdmissionReview, but for its uid. Equal requests give equal JSON. */
-export function reviewedRequest(request: AdmissionRequest, { view, object, current }: ReviewedObjects): object {
-  const { kind, subresource, operation, user, dryRun, options } = request;
-  const { username, uid, groups, extra } = user;
-  const namespace = namespaceOf(request);
-  return {
-    kind: kindOf(view, subresource),
-    resource: resourceOf(view),
-    ...(subresource !== "" && { subResource: subresource }),
-    requestKind: kindOf(kind, subresource),
-    requestResource: resourceOf(kind),
-    ...(subresource !== "" && { requestSubResource: subresource }),
-    ...(request.name !== "" && { name: request.name }),
-    ...(namespace !== "" && { namespace }),
-    operation,
-    userInfo: { username, ...(uid !== undefined && { uid }), groups, ...(extra !== undefined && { extra }) },
-    object: object ?? null,
-    oldObject: current ?? null,
-    dryRun,
-    options: options ?? null,
-  };
+export function reviewedRequest(request: ViewedRequest): object {
+  const { object, current } = request;
+  return { ...requestFields(request), object: object ?? null, oldObject: current ?? null };
 }
 
 /** The whole review that is posted. */
 export function reviewOf(request: object, uid: string): object {
   return { kind: KIND, apiVersion: API_VERSION, request: { uid, ...request } };
 }
-
-function kindOf(kind: ResourceKind, subresource: string) {
-  const row = kind.subresources.find(({ name }) => name === subresource);
-  const { group, version, kind: name } = row ?? kind;
-  return { group, version, kind: name };
-}
-
-const resourceOf = ({ group, version, plural }: ResourceKind) => ({ group, version, resource: plural });
 
 /** What a webhook answered. */
 export interface ReviewAnswer {

@@ -1,12 +1,10 @@
 import { type ApiError, badRequestError, internalError, isApiError } from "../../api/api-error.ts";
-import { formatFieldError } from "../../api/field-error.ts";
-import { isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../api/object.ts";
 import { applyJsonPatch } from "../../api/patch/json-patch.ts";
 import type { Clock } from "../../base/clock.ts";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
-import type { AdmissionRequest } from "../ports/request.ts";
-import type { ResourceKind } from "../ports/resource-kind.ts";
-import { type ReviewAnswer, readReviewAnswer, reviewOf } from "./admission-review.ts";
+import { decodeChanged, type ViewedRequest } from "../admission/matching/viewed-request.ts";
+import { type ReviewAnswer, readReviewAnswer, reviewedRequest, reviewOf } from "./admission-review.ts";
 import { refusalBy } from "./refusal-status.ts";
 import type { CallWebhook } from "./webhook-client.ts";
 import type { Webhook } from "./webhook-configurations.ts";
@@ -21,13 +19,13 @@ export interface AskDeps {
 
 /** The question to a webhook: a request, with its objects in the version that the webhook wants. */
 export interface Question {
-  readonly view: ResourceKind;
-  readonly request: AdmissionRequest;
-  /** In that version; undefined for a deletion. */
-  readonly object: KubeObject | undefined;
+  readonly request: ViewedRequest;
   /** The `request` of the AdmissionReview, but for its uid. */
   readonly reviewed: object;
 }
+
+/** The question about a request. */
+export const questionOf = (request: ViewedRequest): Question => ({ request, reviewed: reviewedRequest(request) });
 
 /** What becomes of the request after one webhook. */
 export type WebhookVerdict = {
@@ -106,17 +104,19 @@ async function readAnswer({ call, newUid }: AskDeps, webhook: Webhook, reviewed:
 
 function judge(
   webhook: Webhook,
-  question: Question,
+  { request }: Question,
   { allowed, status, warnings, patch }: ReviewAnswer,
 ): WebhookVerdict {
   if (!allowed) return refused(refusalBy(webhook.name, status), warnings);
   const operations = patch === undefined ? [] : readOperations(patch);
   if (operations.length === 0) return { kind: "passed", warnings };
-  if (question.object === undefined) {
+  const { object } = request;
+  if (object === undefined) {
     const detail = "attempted to modify the object, which is not supported for this operation";
     throw internalError(`admission webhook ${JSON.stringify(webhook.name)} ${detail}`);
   }
-  return { kind: "changed", object: changedObject(question, question.object, operations), warnings };
+  const changed = applyJsonPatch(object, operations);
+  return { kind: "changed", object: decodeChanged(request, { object, changed }), warnings };
 }
 
 function readOperations(patch: Buffer): readonly unknown[] {
@@ -129,22 +129,4 @@ function readOperations(patch: Buffer): readonly unknown[] {
     throw undecodable(messageOf(error));
   }
   throw undecodable("it is no list of operations");
-}
-
-function changedObject({ view, request }: Question, object: KubeObject, operations: readonly unknown[]): KubeObject {
-  const patched = applyJsonPatch(object, operations);
-  // What the client of an action sends (an eviction, a token request) is none of the kind's own objects.
-  const row = view.subresources.find(({ name }) => name === request.subresource);
-  const isOwn = request.subresource === "" || row?.kind === view.kind;
-  const decoded = isOwn ? decodeOwn(view, patched) : patched;
-  const whole = isRecord(decoded) ? { metadata: {}, ...decoded, apiVersion: object.apiVersion, kind: object.kind } : {};
-  if (!isKubeObject(whole)) throw new CodedError("unfit-change", "the patched object has no metadata");
-  return isOwn ? (view.strategy.default?.(whole) ?? whole) : whole;
-}
-
-function decodeOwn({ kind, version, schema }: ResourceKind, patched: unknown): unknown {
-  const { value, errors } = schema.decode(patched);
-  if (errors.length === 0) return value;
-  const problems = errors.map(formatFieldError).join(", ");
-  throw new CodedError("unfit-change", `${kind} in version "${version}" cannot be handled as a ${kind}: ${problems}`);
 }

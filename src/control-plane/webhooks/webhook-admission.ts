@@ -1,24 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
-import { apiVersionOf, type KubeObject } from "../../api/object.ts";
-import { CONDITIONS_BUDGET, meetsConditions } from "../admission/policies/evaluate-conditions.ts";
-import { createActivation } from "../admission/policies/policy-activation.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { isEffect, isMigration, type MatchDeps, matchRequest } from "../admission/matching/match-request.ts";
+import { createRounds } from "../admission/matching/rounds.ts";
+import { inView, shownAs, type ViewedRequest } from "../admission/matching/viewed-request.ts";
+import { meetsConditions } from "../admission/policies/evaluate-conditions.ts";
 import { refusal } from "../admission/refusal.ts";
 import type { AdmissionPlugin, AdmissionRequest, Authorize } from "../ports/request.ts";
-import type { ResourceKind } from "../ports/resource-kind.ts";
-import type { ResourceReader } from "../ports/resources.ts";
 import { UnansweredError } from "../ports/unanswered.ts";
-import { LOOPBACK_USER } from "../ports/user.ts";
-import { reviewedRequest } from "./admission-review.ts";
-import { type AskDeps, askWebhook, type Question, type WebhookVerdict } from "./ask-webhook.ts";
-import { matchWebhook } from "./match-webhook.ts";
+import { type AskDeps, askWebhook, type Question, questionOf, type WebhookVerdict } from "./ask-webhook.ts";
 import type { Webhook, Webhooks } from "./webhook-configurations.ts";
 
-interface WebhookAdmissionDeps extends AskDeps {
+interface WebhookAdmissionDeps extends AskDeps, MatchDeps {
   readonly webhooks: Webhooks;
-  readonly reader: Pick<ResourceReader, "get">;
   readonly authorize: Authorize;
-  /** All kinds that show the objects of this one, itself included: its other versions. */
-  viewsOf(kind: ResourceKind): readonly ResourceKind[];
 }
 
 const NAME = "AdmissionWebhooks";
@@ -55,10 +49,10 @@ function consult(deps: WebhookAdmissionDeps, { mutating, validating }: RequestWe
   let rounds = createRounds();
 
   const consultedOf = (webhook: Webhook, request: AdmissionRequest): Consulted | undefined => {
-    const view = matchWebhook(deps, webhook, request);
+    const view = matchRequest(deps, webhook, request);
     if (view === undefined) return undefined;
     const shown = inView(view, request);
-    return isWanted(deps, webhook, shown) ? { webhook, question: questionOf(view, request, shown) } : undefined;
+    return isWanted(deps, webhook, shown) ? { webhook, question: questionOf(shown) } : undefined;
   };
   const verdictOn = (consulted: Consulted) => verdicts.get(keyOf(consulted));
   const askAll = (unanswered: readonly Consulted[]) =>
@@ -72,12 +66,13 @@ function consult(deps: WebhookAdmissionDeps, { mutating, validating }: RequestWe
     let { object } = request;
     for (const webhook of mutating) {
       const consulted = consultedOf(webhook, { ...request, object });
-      if (consulted === undefined || !rounds.includes(webhook)) continue;
+      if (consulted === undefined || !rounds.includes(webhook.id)) continue;
       const verdict = verdictOn(consulted);
       if (verdict === undefined) throw askAll([consulted]);
       settle(verdict, request);
-      const next = verdict.kind === "changed" ? shownAs(request.kind, consulted.question.view, verdict.object) : object;
-      rounds.end(webhook, !isDeepStrictEqual(next, object));
+      const { view } = consulted.question.request;
+      const next = verdict.kind === "changed" ? shownAs(request.kind, view, verdict.object) : object;
+      rounds.end(webhook.id, { changed: !isDeepStrictEqual(next, object), isReinvocable: webhook.isReinvocable });
       object = next;
     }
     rounds.output = object;
@@ -123,89 +118,16 @@ function settle(verdict: WebhookVerdict, { warn }: AdmissionRequest): void {
 const keyOf = ({ webhook, question }: Consulted) =>
   `${webhook.type} ${webhook.id} ${JSON.stringify(question.reviewed)}`;
 
-/** Subresources whose updates change an object of which the client has sent no version. */
-const ACTIONS = ["binding", "eviction", "scale"];
-
-/** The configurations themselves, so that no webhook makes itself irremovable, and the effects of actions. */
-function isExempt({ kind, subresource, operation, user, current }: AdmissionRequest): boolean {
-  if (kind.group === "admissionregistration.k8s.io") return true;
-  // After the storage version of a definition has changed, stored objects are brought to it. Upstream asks nobody, either.
-  if (user === LOOPBACK_USER && current !== undefined && current.apiVersion !== apiVersionOf(kind)) return true;
-  return operation === "UPDATE" && ACTIONS.includes(subresource);
-}
-
-/** The request with its objects in the version that a webhook wants. */
-function inView(view: ResourceKind, request: AdmissionRequest): AdmissionRequest {
-  const object = request.object && shownAs(view, request.kind, request.object);
-  const current = request.current && shownAs(view, request.kind, request.current);
-  return { ...request, object, current };
+/** The configurations themselves, so that no webhook makes itself irremovable, and what is no request of a client. */
+function isExempt(request: AdmissionRequest): boolean {
+  return request.kind.group === "admissionregistration.k8s.io" || isMigration(request) || isEffect(request);
 }
 
 /** Whether the webhook's conditions hold. One that cannot be evaluated refuses the request, or takes the webhook out of it. */
-function isWanted({ authorize }: WebhookAdmissionDeps, webhook: Webhook, request: AdmissionRequest): boolean {
+function isWanted({ authorize }: WebhookAdmissionDeps, webhook: Webhook, request: ViewedRequest): boolean {
   const { conditions, ignoresFailures } = webhook;
-  if (conditions.length === 0) return true;
-  const input = { request, namespace: undefined, params: null, variables: [], spend: () => undefined };
-  const read = createActivation({ ...input, authorize });
-  const met = meetsConditions(conditions, { budget: CONDITIONS_BUDGET, read });
+  const met = meetsConditions(conditions, { request, params: null, authorize });
   if (typeof met === "boolean") return met;
   if (ignoresFailures) return false;
   throw refusal(request, met.error);
-}
-
-function questionOf(
-  view: ResourceKind,
-  request: AdmissionRequest,
-  { object, current }: Pick<AdmissionRequest, "object" | "current">,
-): Question {
-  return { view, request, object, reviewed: reviewedRequest(request, { view, object, current }) };
-}
-
-/** The object of one version of a resource in another one. */
-function shownAs(wanted: ResourceKind, given: ResourceKind, object: KubeObject): KubeObject {
-  // What the client of an action sends, such as an eviction, has one version.
-  if (wanted === given || object.kind !== given.kind) return object;
-  const stored = given.storedAs?.toStored(object) ?? object;
-  return wanted.storedAs?.fromStored(stored) ?? stored;
-}
-
-/** Which webhooks are called in the second round, in which everything that changes objects has its turn again. */
-interface Rounds {
-  readonly wantsAnother: boolean;
-  /** The object as the last round left it. */
-  output: KubeObject | undefined;
-  /** Begins the second round, with the object as the other plugins have left it. */
-  begin(object: KubeObject | undefined): void;
-  includes(webhook: Webhook): boolean;
-  end(webhook: Webhook, changed: boolean): void;
-}
-
-/** Follows `webhookReinvokeContext` of k8s.io/apiserver/pkg/admission/plugin/webhook/mutating. */
-function createRounds(): Rounds {
-  const called = new Set<string>();
-  const again = new Set<string>();
-  let isSecond = false;
-  let changedByWebhook = false;
-  const reinvokeCalled = () => {
-    for (const id of called) again.add(id);
-    called.clear();
-  };
-  return {
-    output: undefined,
-    get wantsAnother() {
-      return changedByWebhook && !isSecond;
-    },
-    begin(object) {
-      isSecond = true;
-      if (!isDeepStrictEqual(object, this.output)) reinvokeCalled();
-    },
-    includes: ({ id }) => !isSecond || again.has(id),
-    end(webhook, changed) {
-      if (changed) {
-        reinvokeCalled();
-        changedByWebhook = true;
-      }
-      if (webhook.isReinvocable) called.add(webhook.id);
-    },
-  };
 }

@@ -1,6 +1,7 @@
-import type { MutatingWebhook, RuleWithOperations, ValidatingWebhook } from "../../api/gen/types.ts";
+import type { MutatingWebhook, ValidatingWebhook } from "../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
-import { type LabelSelector, labelSelectorOf } from "../../api/selectors/label-selector.ts";
+import { labelSelectorOf } from "../../api/selectors/label-selector.ts";
+import type { RequestSelection } from "../admission/matching/match-request.ts";
 import { compileMatchConditions, type NamedProgram } from "../cel/policies/compile-policy.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { WebhookPlace } from "./webhook-client.ts";
@@ -8,19 +9,14 @@ import type { WebhookPlace } from "./webhook-client.ts";
 export type WebhookType = "mutating" | "validating";
 
 /** A webhook of a configuration, ready to be matched and called. */
-export interface Webhook {
+export interface Webhook extends RequestSelection {
   readonly type: WebhookType;
   /** It tells webhooks of one name in several configurations apart. */
   readonly id: string;
   readonly name: string;
   readonly place: WebhookPlace;
-  readonly rules: readonly RuleWithOperations[];
-  readonly namespaceSelector: LabelSelector;
-  readonly objectSelector: LabelSelector;
   /** All of them must hold. */
   readonly conditions: readonly NamedProgram[];
-  /** A rule about one version of a resource holds for the others, too. */
-  readonly matchesEquivalents: boolean;
   /** A call that fails does not fail the request. */
   readonly ignoresFailures: boolean;
   readonly timeoutMs: number;

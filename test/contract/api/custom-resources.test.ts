@@ -252,6 +252,37 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
     expect((await server.admin.list(again.replace(/namespaces\/[^/]+\//, ""))).items).toEqual([]);
   });
 
+  it("have the default status of their schema, in a group of the project that tells its approval", async () => {
+    const own = "defaults.k8s.io";
+    const approval = "https://example.com/review";
+    const definition = cronTabDefinition(own);
+    const conditions = [{ type: "Ready", status: "Unknown" }];
+    const status = { type: "object", default: { conditions }, "x-kubernetes-preserve-unknown-fields": true };
+    const openAPIV3Schema = { type: "object", properties: { spec: { type: "object" }, status } };
+    const at = await defineCronTabs(server.admin, definition.spec.group, {
+      ...definition,
+      metadata: { ...definition.metadata, annotations: { "api-approved.kubernetes.io": approval } },
+      spec: { ...definition.spec, versions: [{ ...CRON_TAB_VERSION, schema: { openAPIV3Schema } }] },
+    });
+    const { spec: _spec, ...sent } = cronTab(definition.spec.group, "told");
+    const made = await server.admin.object("POST", at, { ...sent, status: { forged: true } });
+    expect(made["status"]).toEqual({ conditions });
+    await expect
+      .poll(() => server.admin.object("GET", `${DEFINITIONS}/${definition.metadata.name}`))
+      .toMatchObject({
+        status: {
+          conditions: expect.arrayContaining([
+            expect.objectContaining({
+              type: "KubernetesAPIApprovalPolicyConformant",
+              status: "True",
+              reason: "ApprovedAnnotation",
+              message: `approved in ${approval}`,
+            }),
+          ]),
+        },
+      });
+  });
+
   it.each([
     ["a name that is not plural and group", { metadata: { name: "other" } }],
     [

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { startCluster } from "../../../src/testing/start-cluster.ts";
+import { startRestartableCluster } from "../../clusters/restartable-cluster.ts";
 import { type ApiClient, type Credentials, createApiClient } from "./client.ts";
 import { credentialsOf, textAt } from "./credentials-of.ts";
 import { type StartedApiServer, startKubeApiserver } from "./kube-apiserver.ts";
@@ -30,6 +31,18 @@ export function apiServersUnderTest(): ApiServerUnderTest[] {
   const ours: ApiServerUnderTest = { name: "nodelet", isOurs: true, start: startOurs };
   if (assets === "") return [ours];
   return [ours, { name: "kube-apiserver", isOurs: false, start: () => startKubeApiserver(assets) }];
+}
+
+/** The same servers in a cluster of other service addresses than `10.96.0.0/16`, for example of two families. */
+export function apiServersWithRange(serviceCidr: string): ApiServerUnderTest[] {
+  const starts = [
+    async (): Promise<StartedApiServer> => {
+      const { kubeconfig, stop } = await startRestartableCluster(serviceCidr);
+      return { admin: credentialsOf(kubeconfig), stop };
+    },
+    () => startKubeApiserver(process.env["KUBEBUILDER_ASSETS"] ?? "", [`--service-cluster-ip-range=${serviceCidr}`]),
+  ];
+  return apiServersUnderTest().map((server, index) => ({ ...server, start: starts[index] ?? server.start }));
 }
 
 async function startOurs(): Promise<StartedApiServer> {

@@ -207,15 +207,13 @@ describe.each(apiServersUnderTest())("update, on $name", (candidate) => {
     });
   });
 
-  it("counts generations of what is wanted, not of metadata or status", async () => {
+  it("counts generations of what is wanted and of a deployment's annotations, not of labels or status", async () => {
     const path = `${paths.deployments}/counted`;
     const before = await server.admin.object("POST", paths.deployments, deployment("counted"));
     expect(before.metadata.generation).toBe(1);
-    // A controller may write too: the last write wins, and a condition of another's stays.
-    const unversioned = { resourceVersion: undefined };
-    const named = changedMetadata(before, { ...unversioned, labels: { l: "1" } });
-    const labelled = await server.admin.object("PUT", path, named);
-    expect(labelled.metadata.generation).toBe(1);
+    const labelled = await server.admin.patch("merge", path, { metadata: { labels: { l: "1" } } });
+    expect(labelled).toMatchObject({ status: 200, body: { metadata: { generation: 1 } } });
+    // A controller may write too: a condition of another's stays.
     const conditions = expect.arrayContaining([expect.objectContaining({ type: "Contract" })]);
     const status = { conditions };
     const changes = { status: { conditions: [{ type: "Contract", status: "True" }] } };
@@ -225,6 +223,8 @@ describe.each(apiServersUnderTest())("update, on $name", (candidate) => {
     expect(scaled).toMatchObject({ status: 200, body: { metadata: { generation: 2 }, spec: { replicas: 5 }, status } });
     const same = await server.admin.patch("merge", path, { spec: { replicas: 5 } });
     expect(same).toMatchObject({ body: { metadata: { generation: 2 } } });
+    const annotated = await server.admin.patch("merge", path, { metadata: { annotations: { a: "1" } } });
+    expect(annotated).toMatchObject({ body: { metadata: { generation: 3 } } });
   });
 
   it("refuses changes of a pod that its node could not follow", async () => {

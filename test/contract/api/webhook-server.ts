@@ -29,7 +29,10 @@ export interface WebhookServer {
   close(): Promise<void>;
 }
 
-export async function startWebhookServer(): Promise<WebhookServer> {
+const ADMISSION = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
+
+/** `type`: of the reviews that its webhooks answer with. */
+export async function startWebhookServer(type = ADMISSION): Promise<WebhookServer> {
   const { authority, serving } = await issueLoopbackCertificate();
   const answers = new Map<string, AnswerReview>();
   const sockets = new Set<Duplex>();
@@ -39,7 +42,8 @@ export async function startWebhookServer(): Promise<WebhookServer> {
     const review: unknown = JSON.parse(text);
     const asked = isRecord(review) && isRequest(review["request"]) ? review["request"] : undefined;
     if (answer === undefined || asked === undefined) response.writeHead(404).end();
-    else send(await answer(asked), asked, response);
+    else
+      send(await answer(asked), (own) => JSON.stringify({ ...type, response: { uid: asked.uid, ...own } }), response);
   };
   const server = createServer({ cert: serving.certificatePem, key: serving.keyPem }, (request, response) => {
     const chunks: Buffer[] = [];
@@ -75,7 +79,8 @@ export async function startWebhookServer(): Promise<WebhookServer> {
   };
 }
 
-function send(given: HookAnswer, asked: AdmissionRequest, response: ServerResponse): void {
+/** `textOf` makes a review of a response; the uid is the request's unless the response has one. */
+function send(given: HookAnswer, textOf: (own: object) => string, response: ServerResponse): void {
   if (given === "silence") return;
   if (given === "endless") {
     response.writeHead(200, { "content-type": "application/json" });
@@ -86,11 +91,7 @@ function send(given: HookAnswer, asked: AdmissionRequest, response: ServerRespon
     more();
     return;
   }
-  const {
-    status = 200,
-    body,
-    headers,
-  } = "response" in given ? { body: reviewText(asked, given.response), headers: {} } : given;
+  const { status = 200, body, headers } = "response" in given ? { body: textOf(given.response), headers: {} } : given;
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
 }
 
@@ -98,16 +99,12 @@ const asError = (error: unknown) => (error instanceof Error ? error : new Error(
 
 const isRequest = (value: unknown): value is AdmissionRequest => isRecord(value) && typeof value["uid"] === "string";
 
-async function listen(server: Server): Promise<number> {
+/** On a free port of loopback. */
+export async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address: AddressInfo | string | null = server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
   return address.port;
-}
-
-/** The text of a review with that response; the uid is the request's unless the response has one. */
-function reviewText({ uid }: AdmissionRequest, response: object): string {
-  return JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid, ...response } });
 }
 
 /** The response that allows a request and changes its object. */

@@ -35,7 +35,8 @@ export const deploymentKind = defineKind({
   validateStatus: (next, current) => validateCounts(COUNTS, next, current),
   subresources: [SCALE_SUBRESOURCE],
   strategy: strategyOf("Deployment", {
-    generation: true,
+    // Replica sets get the annotations of their deployment.
+    generation: "with annotations",
     initialStatus: {},
     warnings: ({ spec }) => podTemplateWarnings(spec?.template ?? {}, "spec.template."),
     default: setDefaults,

@@ -5,9 +5,9 @@ import { groupResource, type ResourceKind, type ScalePaths } from "../../ports/r
 import { LOOPBACK_USER } from "../../ports/user.ts";
 import type { ScaleTargets } from "../../workloads/autoscaler/scale-targets.ts";
 import { keysOf } from "../keys.ts";
-import { viewOf } from "../object-view.ts";
 import type { RegistryDeps } from "../registry-deps.ts";
 import type { RequestContext } from "../request-context.ts";
+import { showOne } from "../shown.ts";
 import { updateObject } from "../update.ts";
 import { freeSubresource } from "./free-subresource.ts";
 import { scaledObject, scaleOf, scalePathsOfKind } from "./scale.ts";
@@ -37,13 +37,13 @@ export function createScaleTargets(deps: RegistryDeps): ScaleTargets {
     return paths === undefined ? "the server could not find the requested resource" : { kind, paths };
   };
   return {
-    find(target, namespace) {
+    async find(target, namespace) {
       const scalable = resolve(target);
       if (typeof scalable === "string") return { kind: "failed", message: scalable };
       const { kind, paths } = scalable;
       const stored = deps.store.headOf(keysOf(kind).of(namespace, target.name));
       if (stored === undefined) return { kind: "failed", message: missing(kind, target.name).message };
-      const { spec, status } = scaleOf(viewOf(kind, stored), paths);
+      const { spec, status } = scaleOf(await showOne(kind, stored), paths);
       return {
         kind: "scale",
         scale: {

@@ -52,7 +52,7 @@ function setUp(replicas: number, milliCores: number, selector = "app=web") {
     }
   };
   const targets = {
-    find: () => world.found,
+    find: async () => await Promise.resolve(world.found),
     async setReplicas(_target: object, _namespace: string, count: number) {
       if (world.refuses) throw forbiddenError({ group: "apps", resource: "deployments" }, "web", "too many");
       world.scaled.push(count);

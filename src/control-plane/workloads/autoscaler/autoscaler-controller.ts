@@ -126,7 +126,7 @@ async function lookAt(
   const { spec, metadata } = autoscaler;
   const known = remembered.get(key) ?? {};
   remembered.set(key, known);
-  const found = targets.find(spec.scaleTargetRef, metadata.namespace ?? "");
+  const found = await targets.find(spec.scaleTargetRef, metadata.namespace ?? "");
   if (found.kind === "failed") {
     await reportNoScale(autoscaling, autoscaler, found);
     return { action: "none", error: "internal" };

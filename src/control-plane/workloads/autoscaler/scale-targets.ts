@@ -17,7 +17,8 @@ export type FoundScale =
 
 /** The objects of any kind that have the subresource `scale`. */
 export interface ScaleTargets {
-  find(target: CrossVersionObjectReference, namespace: string): FoundScale;
+  /** Rejects with an ApiError when the object cannot be converted. */
+  find(target: CrossVersionObjectReference, namespace: string): Promise<FoundScale>;
   /** Rejects with an ApiError: NotFound, Invalid, Forbidden. */
   setReplicas(target: CrossVersionObjectReference, namespace: string, replicas: number): Promise<void>;
 }
