@@ -64,7 +64,12 @@ async function startCluster(answer: (call: WebCall, signal: AbortSignal) => Prom
   const calls: WebCall[] = [];
   const aggregation = createAggregation({
     ...bench.deps,
-    ...{ kinds: () => APPS_KINDS, identity, random: () => 0 },
+    ...{
+      kinds: () => APPS_KINDS,
+      identity,
+      random: () => 0,
+      resolveHost: async () => await Promise.resolve(["10.9.9.9"]),
+    },
     callUpgrade: async () => await Promise.reject(new Error("nobody asks for an upgrade")),
     callWeb: async (call, signal) => {
       calls.push(call);

@@ -6,6 +6,7 @@ import { createAvailabilityChecks } from "./availability.ts";
 import { type Backends, followBackends } from "./backends.ts";
 import { type BackendCalls, createForwarding, type ForwardRequest } from "./forward-request.ts";
 import { createLocalRegistrations } from "./local-registrations.ts";
+import { createOpenApiReads } from "./openapi-reads.ts";
 import { createBackendReads } from "./read-backend.ts";
 
 /** The API servers of others beside this one. */
@@ -22,7 +23,7 @@ export interface Aggregation {
 export const NO_AGGREGATION: Aggregation = {
   forward: () => undefined,
   read: () => Promise.resolve({ kind: "unserved" }),
-  backends: { find: () => undefined, versions: () => [], version: 0, tell: () => undefined },
+  backends: { find: () => undefined, versions: () => [], version: 0, tell: () => undefined, describe: () => undefined },
   controllers: [],
 };
 
@@ -43,6 +44,10 @@ export function createAggregation(deps: AggregationDeps): Aggregation {
     backends,
     forward: createForwarding(deps, backends),
     read: createBackendReads(deps, backends),
-    controllers: [createAvailabilityChecks(deps, backends), createLocalRegistrations({ ...deps, isOwn })],
+    controllers: [
+      createAvailabilityChecks(deps, backends),
+      createOpenApiReads(deps, backends),
+      createLocalRegistrations({ ...deps, isOwn }),
+    ],
   };
 }

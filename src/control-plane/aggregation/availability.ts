@@ -1,20 +1,18 @@
 import { decodeTyped } from "../../api/decode.ts";
 import { SERVED_SCHEMA } from "../../api/gen/served-schema.ts";
 import type { APIResource, APIResourceList, APIService } from "../../api/gen/types.ts";
-import { isRecord, type KubeObject, typed, untyped } from "../../api/object.ts";
+import { isRecord, typed, untyped } from "../../api/object.ts";
 import { isAbort } from "../../base/abort.ts";
 import { formatTime, SECOND } from "../../base/clock.ts";
-import { CodedError, messageOf } from "../../base/errors.ts";
+import { messageOf } from "../../base/errors.ts";
 import { tryParseJson } from "../../base/parse-json.ts";
 import { withDeadline } from "../../base/time-limit.ts";
-import type { WebServer } from "../../host/web-call.ts";
 import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
 import { createWorkQueue } from "../control-loop/work-queue.ts";
-import { readStart } from "../node-proxy/read-start.ts";
-import { API_SERVICES, type Backend, type Backends } from "./backends.ts";
+import { API_SERVICES, type Backend, type Backends, findBackend } from "./backends.ts";
 import type { BackendCalls } from "./forward-request.ts";
-import { backendTls, locateBackend } from "./locate-backend.ts";
-import { userHeaders } from "./user-headers.ts";
+import { getDocument } from "./get-document.ts";
+import { locateBackend } from "./locate-backend.ts";
 
 const CHECK_TIMEOUT_MS = 5 * SECOND;
 /** A backend may end without a word. */
@@ -23,13 +21,8 @@ const CHECK_PERIOD_MS = 30 * SECOND;
 const RETRY_PERIOD_MS = 2 * SECOND;
 const MAX_DISCOVERY_BYTES = 4 * 1024 * 1024;
 const MAX_RESOURCE_VALUES = 30_000;
-const OK = 200;
-const REDIRECT = 300;
 
-/** The identity of the checks: it may read any backend's discovery. */
-const CHECKER = { username: "system:kube-aggregator", groups: ["system:masters"] };
-
-type AvailabilityDeps = ControllerDeps & Pick<BackendCalls, "callWeb" | "identity" | "random">;
+type AvailabilityDeps = ControllerDeps & Pick<BackendCalls, "callWeb" | "identity" | "random" | "resolveHost">;
 
 /** Tells of each registered API server whether it answers, and asks it what it serves (`AvailableConditionController`). */
 export function createAvailabilityChecks(deps: AvailabilityDeps, backends: Backends): Controller {
@@ -62,17 +55,12 @@ async function reconcile(
 ): Promise<number | undefined> {
   const object = deps.reader.get({ resource: API_SERVICES, namespace: "", name });
   if (object === undefined) return undefined;
-  const backend = backendOf(backends, object);
+  const backend = findBackend(backends, object);
   if (backend === undefined) return undefined;
   const verdict = await judge(deps, backend, signal);
   if (verdict.resources !== undefined) backends.tell(name, verdict.resources);
   await writeCondition(deps, name, verdict);
   return verdict.reason === "FailedDiscoveryCheck" ? RETRY_PERIOD_MS : CHECK_PERIOD_MS;
-}
-
-function backendOf(backends: Backends, object: KubeObject): Backend | undefined {
-  const { spec } = typed("APIService", object);
-  return backends.find({ group: spec?.group ?? "", version: spec?.version ?? "" });
 }
 
 interface Verdict {
@@ -96,7 +84,7 @@ async function judge(deps: AvailabilityDeps, backend: Backend, signal: AbortSign
     const text = await withDeadline(
       clock,
       limit,
-      async (inner) => await readDiscovery(deps, { backend, server, path }, inner),
+      async (inner) => await getDocument(deps, { backend, server, path, maxBytes: MAX_DISCOVERY_BYTES }, inner),
     );
     const resources = readResources(text);
     return { isAvailable: true, reason: "Passed", message: "all checks passed", ...(resources && { resources }) };
@@ -105,27 +93,6 @@ async function judge(deps: AvailabilityDeps, backend: Backend, signal: AbortSign
     const message = `failing or missing response from ${url}: ${messageOf(error)}`;
     return { isAvailable: false, reason: "FailedDiscoveryCheck", message };
   }
-}
-
-interface Discovery {
-  readonly backend: Backend;
-  readonly server: WebServer;
-  readonly path: string;
-}
-
-async function readDiscovery(
-  { callWeb, identity }: AvailabilityDeps,
-  { backend, server, path }: Discovery,
-  signal: AbortSignal,
-): Promise<string> {
-  const headers = { accept: "application/json", ...userHeaders(CHECKER) };
-  const tls = backendTls(backend, identity);
-  const { status, body } = await callWeb({ ...server, method: "GET", target: path, headers, tls }, signal);
-  if (status < OK || status >= REDIRECT) {
-    body.destroy();
-    throw new CodedError("bad-status", `bad status: ${status}`);
-  }
-  return await readStart(body, MAX_DISCOVERY_BYTES);
 }
 
 /** The resources of a discovery document; undefined where it is none, or only the beginning of one. */

@@ -1,6 +1,6 @@
 import type { APIResource, APIService, APIServiceSpec } from "../../api/gen/types.ts";
-import { typed } from "../../api/object.ts";
-import type { ForeignVersion, GroupVersion } from "../discovery/api-table.ts";
+import { type KubeObject, typed } from "../../api/object.ts";
+import type { ForeignOpenApi, ForeignVersion, GroupVersion } from "../discovery/api-table.ts";
 import type { ResourceFeed } from "../ports/resources.ts";
 
 /** The resource in which groups and versions are registered. */
@@ -24,6 +24,14 @@ export interface Backends {
   readonly version: number;
   /** Keeps what the backend says of its resources; undefined when it says nothing any more. */
   tell(name: string, resources: readonly APIResource[] | undefined): void;
+  /** Keeps what the backend's OpenAPI documents say. */
+  describe(name: string, openApi: ForeignOpenApi): void;
+}
+
+/** The backend that is registered by this object. */
+export function findBackend(backends: Backends, apiService: KubeObject): Backend | undefined {
+  const { spec } = typed("APIService", apiService);
+  return backends.find({ group: spec?.group ?? "", version: spec?.version ?? "" });
 }
 
 /**
@@ -33,6 +41,7 @@ export interface Backends {
 export function followBackends(feed: ResourceFeed, isOwn: (at: GroupVersion) => boolean): Backends {
   const backends = new Map<string, Backend>();
   const resources = new Map<string, readonly APIResource[]>();
+  const openApis = new Map<string, ForeignOpenApi>();
   let version = 0;
   feed.follow(API_SERVICES, ({ type, object }) => {
     const name = object.metadata.name ?? "";
@@ -43,6 +52,7 @@ export function followBackends(feed: ResourceFeed, isOwn: (at: GroupVersion) => 
     else {
       backends.delete(name);
       resources.delete(name);
+      openApis.delete(name);
     }
     version++;
   });
@@ -54,6 +64,7 @@ export function followBackends(feed: ResourceFeed, isOwn: (at: GroupVersion) => 
         groupPriority: backend.spec.groupPriorityMinimum,
         versionPriority: backend.spec.versionPriority,
         resources: backend.isAvailable ? resources.get(backend.name) : undefined,
+        openApi: openApis.get(backend.name),
       })),
     get version() {
       return version;
@@ -63,6 +74,11 @@ export function followBackends(feed: ResourceFeed, isOwn: (at: GroupVersion) => 
       if (JSON.stringify(resources.get(name)) === JSON.stringify(told)) return;
       if (told === undefined) resources.delete(name);
       else resources.set(name, told);
+      version++;
+    },
+    describe(name, openApi) {
+      if (!backends.has(name)) return;
+      openApis.set(name, openApi);
       version++;
     },
   };

@@ -3,6 +3,7 @@ import { childController, isAbort } from "../../base/abort.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
+import type { ResolveHost } from "../../host/resolve-host.ts";
 import type { CallUpgrade } from "../../host/upgrade-call.ts";
 import type { CallWeb, WebReply, WebServer } from "../../host/web-call.ts";
 import type { GroupVersion } from "../discovery/api-table.ts";
@@ -11,7 +12,7 @@ import { forwardedFor, forwardedHeaders, withoutHopByHop } from "../node-proxy/f
 import type { ResourceReader } from "../ports/resources.ts";
 import type { User } from "../ports/user.ts";
 import type { Backends } from "./backends.ts";
-import { backendTls, locateBackend } from "./locate-backend.ts";
+import { type BackendServer, backendTls, locateBackend, withAddresses } from "./locate-backend.ts";
 import { isUserHeader, userHeaders } from "./user-headers.ts";
 
 /** What is asked, as far as it says who answers. */
@@ -30,6 +31,7 @@ export type ForwardRequest = (
 export interface BackendCalls {
   readonly callWeb: CallWeb;
   readonly callUpgrade: CallUpgrade;
+  readonly resolveHost: ResolveHost;
   /** The certificate by which they know us, in PEM. */
   readonly identity: { readonly certificatePem: string; readonly keyPem: string };
   readonly clock: Pick<Clock, "setTimer">;
@@ -59,7 +61,8 @@ export function createForwarding(calls: BackendCalls, backends: Backends): Forwa
         headers: userHeaders(user),
       };
       if (request.isUpgrade) {
-        const { server, tls, target: path, headers } = call;
+        const { tls, target: path, headers } = call;
+        const server = await reach(calls, call.server, request.signal);
         const asked = withoutUserHeaders(request);
         return await forwardUpgrade(calls.callUpgrade, asked, {
           ...{ ...server, target: path, tls: upgradeTls(tls), addedHeaders: headers },
@@ -77,7 +80,7 @@ function groupVersionOf(target: ForwardTarget): GroupVersion | undefined {
 }
 
 interface Forwarded {
-  readonly server: WebServer;
+  readonly server: BackendServer;
   readonly tls: ReturnType<typeof backendTls>;
   readonly target: string;
   readonly headers: Readonly<Record<string, readonly string[]>>;
@@ -85,7 +88,7 @@ interface Forwarded {
 }
 
 async function exchange(
-  { callWeb, clock }: BackendCalls,
+  calls: BackendCalls,
   request: ServedRequest,
   { server, tls, target, headers, timeoutMs }: Forwarded,
 ): Promise<ServedAnswer> {
@@ -95,7 +98,7 @@ async function exchange(
     isLate = true;
     controller.abort();
   };
-  const timer = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, giveUp);
+  const timer = timeoutMs === undefined ? undefined : calls.clock.setTimer(timeoutMs, giveUp);
   const body = request.bodyStream();
   let reply: WebReply;
   try {
@@ -104,8 +107,9 @@ async function exchange(
       ...headers,
       "x-forwarded-for": [forwardedFor(request)],
     };
-    const call = { ...server, method: request.method, target, tls, headers: sent, ...(body && { body }) };
-    reply = await callWeb(call, controller.signal);
+    const at = await withAddresses(calls.resolveHost, server, controller.signal);
+    const call = { ...at, method: request.method, target, tls, headers: sent, ...(body && { body }) };
+    reply = await calls.callWeb(call, controller.signal);
   } catch (error) {
     release();
     if (isLate) throw new ApiError("Timeout", "the API server that answers for this group did not answer in time");
@@ -117,6 +121,16 @@ async function exchange(
   // The client may leave before all of the answer has come.
   reply.body.once("close", release);
   return { status: reply.status, headers: withoutHopByHop(reply.headers), body: { source: reply.body } };
+}
+
+/** The server with its addresses. Throws ServiceUnavailable where it has none. */
+async function reach({ resolveHost }: BackendCalls, server: BackendServer, signal: AbortSignal): Promise<WebServer> {
+  try {
+    return await withAddresses(resolveHost, server, signal);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw unavailable(`error trying to reach service: ${messageOf(error)}`);
+  }
 }
 
 /** The request without the headers that only we may send to a backend. */

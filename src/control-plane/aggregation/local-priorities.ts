@@ -29,6 +29,12 @@ const GROUP_PRIORITIES: ReadonlyMap<string, number> = new Map([
 const CUSTOM_GROUP_PRIORITY = 1000;
 const CUSTOM_VERSION_PRIORITY = 100;
 
+/** The groups whose v1 is registered with another priority than those of the others. */
+const V1_PRIORITIES: ReadonlyMap<string, number> = new Map([
+  ["", 1],
+  ["flowcontrol.apiserver.k8s.io", 21],
+  ["resource.k8s.io", 21],
+]);
 const VERSION_PRIORITIES: ReadonlyArray<readonly [version: RegExp, priority: number]> = [
   [/^v1$/, 15],
   [/^v\d+$/, 30],
@@ -46,5 +52,6 @@ export function prioritiesOf({
     return { groupPriorityMinimum: CUSTOM_GROUP_PRIORITY, versionPriority: CUSTOM_VERSION_PRIORITY };
   }
   const found = VERSION_PRIORITIES.find(([pattern]) => pattern.test(version));
-  return { groupPriorityMinimum, versionPriority: found?.[1] ?? LEAST_VERSION_PRIORITY };
+  const own = version === "v1" ? V1_PRIORITIES.get(group) : undefined;
+  return { groupPriorityMinimum, versionPriority: own ?? found?.[1] ?? LEAST_VERSION_PRIORITY };
 }

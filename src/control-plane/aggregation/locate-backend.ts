@@ -1,5 +1,6 @@
 import type { EndpointSlice, Service } from "../../api/gen/types.ts";
 import { typed } from "../../api/object.ts";
+import type { ResolveHost } from "../../host/resolve-host.ts";
 import type { CallTls, WebServer } from "../../host/web-call.ts";
 import { isProxyable } from "../node-proxy/reachable-address.ts";
 import type { ResourceReader } from "../ports/resources.ts";
@@ -7,8 +8,14 @@ import type { Backend } from "./backends.ts";
 
 /** Where a backend is, or why it is nowhere: in the reasons and words of upstream's condition. */
 type BackendLocation =
-  | { readonly found: true; readonly server: WebServer & { readonly scheme: "https" } }
+  | { readonly found: true; readonly server: BackendServer }
   | { readonly found: false; readonly reason: string; readonly message: string };
+
+/** A server by the name that its certificate is for; `alias` is another name, which leads to it. */
+export interface BackendServer extends WebServer {
+  readonly scheme: "https";
+  readonly alias?: string;
+}
 
 const HTTPS_PORT = 443;
 
@@ -27,7 +34,7 @@ export function locateBackend(
   const { spec }: Service = typed("Service", object);
   const host = `${name}.${namespace}.svc`;
   if (spec?.type === "ExternalName") {
-    return { found: true, server: { scheme: "https", host: spec.externalName ?? "", port: wanted } };
+    return { found: true, server: { scheme: "https", host, port: wanted, alias: spec.externalName ?? "" } };
   }
   const declared = spec?.ports?.find(({ port }) => port === wanted);
   if (declared === undefined) {
@@ -48,6 +55,15 @@ export function locateBackend(
     return nowhere("MissingEndpoints", `endpointslices for service/${name} in ${quoted} ${what}`);
   }
   return { found: true, server: { scheme: "https", host, port: place.port, addresses: [place.address] } };
+}
+
+/** The server with its addresses. Rejects where the name of a service of type ExternalName leads nowhere. */
+export async function withAddresses(
+  resolveHost: ResolveHost,
+  { alias, ...server }: BackendServer,
+  signal: AbortSignal,
+): Promise<WebServer> {
+  return alias === undefined ? server : { ...server, addresses: await resolveHost(alias, signal) };
 }
 
 /** How TLS is spoken with the backend: with the certificate by which it knows us, and only what its registration believes. */

@@ -20,9 +20,16 @@ async function setUp(callWeb: CallWeb, isAvailable = true) {
   await bench.create("services", { apiVersion: "v1", kind: "Service", metadata, spec });
   const registered = { groupPriorityMinimum: 1, versionPriority: 1 };
   const backend: Backend = { name: "adapter", spec: registered, service: PLACE, isAvailable };
-  const backends = { find: () => backend, versions: () => [], version: 0, tell: () => undefined };
+  const backends = {
+    find: () => backend,
+    versions: () => [],
+    version: 0,
+    tell: () => undefined,
+    describe: () => undefined,
+  };
   const identity = { certificatePem: "front", keyPem: "key" };
-  const read = createBackendReads({ ...bench.deps, callWeb, identity, random: () => 0 }, backends);
+  const resolveHost = async (host: string) => await Promise.resolve([`address of ${host}`]);
+  const read = createBackendReads({ ...bench.deps, callWeb, identity, random: () => 0, resolveHost }, backends);
   return { ...bench, read: async () => await read(QUESTION, new AbortController().signal) };
 }
 

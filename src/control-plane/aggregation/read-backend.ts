@@ -6,7 +6,7 @@ import { readStart } from "../node-proxy/read-start.ts";
 import type { ForeignQuestion, ReadForeign } from "../ports/foreign-reads.ts";
 import type { Backend, Backends } from "./backends.ts";
 import type { BackendCalls } from "./forward-request.ts";
-import { backendTls, locateBackend } from "./locate-backend.ts";
+import { backendTls, locateBackend, withAddresses } from "./locate-backend.ts";
 import { userHeaders } from "./user-headers.ts";
 
 /** For a whole answer. */
@@ -32,7 +32,7 @@ export function createBackendReads(calls: ReadCalls, backends: Backends): ReadFo
 }
 
 async function ask(
-  { callWeb, identity, reader, random }: ReadCalls,
+  { callWeb, identity, reader, random, resolveHost }: ReadCalls,
   backend: Backend,
   { question, signal }: { question: ForeignQuestion; signal: AbortSignal },
 ): ReturnType<ReadForeign> {
@@ -42,7 +42,8 @@ async function ask(
   const target = `/apis/${group}/${version}/${path}`;
   const headers = { accept: "application/json", ...userHeaders(user) };
   const tls = backendTls(backend, identity);
-  const { status, body } = await callWeb({ ...location.server, method: "GET", target, headers, tls }, signal);
+  const server = await withAddresses(resolveHost, location.server, signal);
+  const { status, body } = await callWeb({ ...server, method: "GET", target, headers, tls }, signal);
   const text = await readStart(body, MAX_ANSWER_BYTES + 1);
   if (Buffer.byteLength(text) > MAX_ANSWER_BYTES) {
     return { kind: "failed", message: `the answer is longer than ${MAX_ANSWER_BYTES} bytes` };

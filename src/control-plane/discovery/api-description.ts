@@ -48,11 +48,15 @@ export function describeApi(whole: ApiTable): ApiDescription {
     return made.get(key);
   }
 
-  const openApiOf = (at: GroupVersion) =>
-    once(`/openapi/v3/${groupPathOf(at)}`, () => jsonDocument(describeOpenApiV3(table, at)));
+  const foreignDocuments = new Map(whole.foreign?.map((at) => [groupPathOf(at), at.openApi?.v3]));
+  const describedVersions = [...groupVersions, ...(whole.foreign ?? []).filter(({ openApi }) => openApi?.v3)];
+  const openApiOf = (at: GroupVersion) => {
+    const path = groupPathOf(at);
+    return once(`/openapi/v3/${path}`, () => jsonDocument(foreignDocuments.get(path) ?? describeOpenApiV3(table, at)));
+  };
 
   function openApiIndex(): ApiDocument | undefined {
-    const hashes = groupVersions.map((at): [string, string] => [groupPathOf(at), openApiOf(at)?.hash ?? ""]);
+    const hashes = describedVersions.map((at): [string, string] => [groupPathOf(at), openApiOf(at)?.hash ?? ""]);
     return jsonDocument(describeOpenApiIndex(new Map(hashes)));
   }
 
@@ -88,7 +92,7 @@ export function describeApi(whole: ApiTable): ApiDescription {
       if (trimmed === "/apis") return discoveryRoot("groups", accept);
       if (trimmed === "/openapi/v2") return openApiV2(accept);
       if (trimmed === "/openapi/v3") return once(trimmed, openApiIndex);
-      const schemaOf = groupVersions.find((at) => trimmed === `/openapi/v3/${groupPathOf(at)}`);
+      const schemaOf = describedVersions.find((at) => trimmed === `/openapi/v3/${groupPathOf(at)}`);
       if (schemaOf) return openApiOf(schemaOf);
       const resourcesOf = groupVersions.find((at) => trimmed === `/${groupPathOf(at)}`);
       if (resourcesOf) return plainly(trimmed, accept, () => describeResources(table.kinds, resourcesOf));

@@ -24,6 +24,19 @@ export interface GroupVersion {
   readonly version: string;
 }
 
+/** How another API server describes its group and version in OpenAPI documents. */
+export interface ForeignOpenApi {
+  readonly v2?: ForeignSwagger;
+  readonly v3?: JsonObject;
+}
+
+/** The parts of a Swagger document that become part of ours. */
+interface ForeignSwagger {
+  /** The operations by path and method. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+  readonly definitions: Readonly<Record<string, JsonObject>>;
+}
+
 /** A group and version for which another API server answers. */
 export interface ForeignVersion extends GroupVersion {
   /** Places the group among others: the greatest of its versions counts. Those of custom resources have 1000. */
@@ -32,6 +45,8 @@ export interface ForeignVersion extends GroupVersion {
   readonly versionPriority: number;
   /** Undefined while that server does not answer. */
   readonly resources: readonly APIResource[] | undefined;
+  /** What it said last. Default: nothing. */
+  readonly openApi?: ForeignOpenApi | undefined;
 }
 
 /** The names by which clients know a kind. */

@@ -1,6 +1,6 @@
 import { KUBERNETES_VERSION } from "../../api/kubernetes-version.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
-import { type ApiTable, compareText, type JsonObject } from "./api-table.ts";
+import { type ApiTable, compareText, groupPathOf, type JsonObject } from "./api-table.ts";
 import { collectDefinitions } from "./definitions.ts";
 import { OPENAPI_V2 } from "./openapi-dialect.ts";
 import { patchTypes } from "./openapi-v3.ts";
@@ -16,17 +16,26 @@ export interface SwaggerDocument extends JsonObject {
 
 /** The document of all kinds. kubectl up to 1.26 validates, explains and patches by it. */
 export function describeOpenApiV2(table: ApiTable): SwaggerDocument {
-  const paths = new Map<string, Record<string, JsonObject>>();
+  const paths = new Map<string, Readonly<Record<string, JsonObject>>>();
   for (const { path: name, method, description } of table.kinds.flatMap(describeOperations)) {
-    const path = paths.get(name) ?? {};
-    path[method] = description;
-    paths.set(name, path);
+    paths.set(name, { ...paths.get(name), [method]: description });
+  }
+  const definitions = new Map(Object.entries(collectDefinitions(OPENAPI_V2, table)));
+  for (const { openApi, ...at } of table.foreign ?? []) {
+    const root = `/${groupPathOf(at)}/`;
+    for (const [path, item] of Object.entries(openApi?.v2?.paths ?? {})) {
+      if (path.startsWith(root)) paths.set(path, item);
+    }
+    // Nobody gives a definition of ours, or one that another server gave, a new meaning.
+    for (const [name, schema] of Object.entries(openApi?.v2?.definitions ?? {})) {
+      if (!definitions.has(name)) definitions.set(name, schema);
+    }
   }
   return {
     swagger: "2.0",
     info: { title: "Kubernetes", version: KUBERNETES_VERSION },
     paths: Object.fromEntries([...paths].sort(([a], [b]) => compareText(a, b))),
-    definitions: collectDefinitions(OPENAPI_V2, table),
+    definitions: Object.fromEntries([...definitions].sort(([a], [b]) => compareText(a, b))),
   };
 }
 
