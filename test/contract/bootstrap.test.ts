@@ -89,13 +89,15 @@ for (const server of SERVERS) {
     };
     const bootstrap = async (bootstrapPath: string) =>
       await bootstrapClientCertificate(
-        { ...host, log: silentLog, client: await connect(bootstrapPath) },
         {
-          nodeName: "node-1",
-          certDirectory: join(directory, "pki"),
-          kubeconfigPath: kubeconfigPath(),
-          bootstrapConnection: await readKubeconfig(bootstrapPath, host.files),
+          ...host,
+          log: silentLog,
+          readBootstrap: async () => ({
+            client: await connect(bootstrapPath),
+            connection: await readKubeconfig(bootstrapPath, host.files),
+          }),
         },
+        { nodeName: "node-1", certDirectory: join(directory, "pki"), kubeconfigPath: kubeconfigPath() },
         AbortSignal.timeout(WAIT.timeout),
       );
     /** Runs until it has told of the certificate that is wanted. */

@@ -90,17 +90,21 @@ async function bootstrap(
 ): Promise<void> {
   const { config, cluster, host, log, signal } = deps;
   const { clock, random, files, programs } = host;
-  const bootstrapConnection = await readKubeconfig(path, files);
-  const client = createHttpKubeClient(
-    { clock, random, log, programs, connection: bootstrapConnection },
-    { userAgent: USER_AGENT, qps: 0, burst: 0, timeoutMs: CALL_TIMEOUT_MS },
-  );
+  const opened: HttpKubeClient[] = [];
+  const readBootstrap = async () => {
+    const connection = await readKubeconfig(path, files);
+    const client = createHttpKubeClient(
+      { clock, random, log, programs, connection },
+      { userAgent: USER_AGENT, qps: 0, burst: 0, timeoutMs: CALL_TIMEOUT_MS },
+    );
+    opened.push(client);
+    return { client, connection };
+  };
   try {
-    const { kubeconfigPath } = cluster;
     const { nodeName, certDirectory } = config;
-    const options = { nodeName, certDirectory, kubeconfigPath, bootstrapConnection };
-    await bootstrapClientCertificate({ client, clock, random, log, files }, options, signal);
+    const options = { nodeName, certDirectory, kubeconfigPath: cluster.kubeconfigPath };
+    await bootstrapClientCertificate({ readBootstrap, clock, random, log, files }, options, signal);
   } finally {
-    await client.close();
+    for (const client of opened) await client.close();
   }
 }

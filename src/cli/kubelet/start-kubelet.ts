@@ -12,6 +12,7 @@ import { createRuntimeEvents } from "../../cri/create-runtime-events.ts";
 import { watchOwnStops } from "../../cri/own-stops.ts";
 import { connectCsi } from "../../csi/connect.ts";
 import { connectDevicePlugin } from "../../device-plugin/connect.ts";
+import { connectDraPlugin } from "../../dra/connect.ts";
 import { serveGrpc } from "../../grpc/serve.ts";
 import { createLinuxHost } from "../../host/linux/create-linux-host.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
@@ -104,6 +105,7 @@ async function runUntilStopped(
       connectCsi: (driver: { endpoint: string; driverName: string }) =>
         connectCsi({ ...driver, metrics, requestTimeoutMs: csiRequestTimeoutMs }),
       connectDevicePlugin,
+      connectDraPlugin,
       serve: serveGrpc,
     };
     const agent = await createNodeAgent({ host, cri, events, plugins, kube: kube?.ports, log, metrics }, config);

@@ -26,11 +26,11 @@ export async function installService(choices: ServiceChoices): Promise<{ path: s
   } catch (error) {
     throw new CodedError("not-written", `${path} cannot be written: ${messageOf(error)}${mendOf(error)}`);
   }
-  await systemctl("daemon-reload");
-  await systemctl("enable", SERVICE_NAME);
+  await runSystemctl("daemon-reload");
+  await runSystemctl("enable", SERVICE_NAME);
   const since = `@${Math.floor(Date.now() / 1000)}`;
   try {
-    await systemctl("restart", SERVICE_NAME);
+    await runSystemctl("restart", SERVICE_NAME);
   } catch (error) {
     const about = ["-u", SERVICE_NAME, `--since=${since}`, "-n", JOURNAL_LINES];
     const log = await runCommand("journalctl", [...about, "--no-pager", "-o", "cat"]);
@@ -45,9 +45,9 @@ export async function uninstallService(): Promise<boolean> {
   requireSystemd("there is no service of nodelet to remove");
   const path = join(UNITS, SERVICE_NAME);
   if (!existsSync(path)) return false;
-  await systemctl("disable", "--now", SERVICE_NAME);
+  await runSystemctl("disable", "--now", SERVICE_NAME);
   await rm(path, { force: true });
-  await systemctl("daemon-reload");
+  await runSystemctl("daemon-reload");
   await runCommand("systemctl", ["reset-failed", SERVICE_NAME]).catch(() => undefined);
   return true;
 }
@@ -56,8 +56,9 @@ function requireSystemd(mend: string): void {
   if (!isSystemdBooted()) throw new CodedError("no-systemd", `systemd does not run this machine: ${mend}`);
 }
 
-async function systemctl(...args: string[]): Promise<void> {
-  await runCommand("systemctl", ["--quiet", ...args], { timeoutMs: SYSTEMCTL_TIMEOUT_MS });
+/** Runs systemctl for as long as a service may take to start or stop, and returns what it prints. */
+export async function runSystemctl(...args: string[]): Promise<string> {
+  return await runCommand("systemctl", ["--quiet", ...args], { timeoutMs: SYSTEMCTL_TIMEOUT_MS });
 }
 
 function mendOf(error: unknown): string {

@@ -1,5 +1,6 @@
 import type { Part } from "../../base/run-parts.ts";
 import { createCertificateRotation } from "../cluster/certificates/certificate-rotation.ts";
+import { readClientPair } from "../cluster/certificates/client-kubeconfig.ts";
 import type { Foundation } from "./foundation.ts";
 import type { KubePorts } from "./node-agent-ports.ts";
 
@@ -17,6 +18,9 @@ export function composeClientCertificate({ ports, config }: Foundation, kube: Ku
       subject: () => ({ commonName: `system:node:${nodeName}`, organizations: ["system:nodes"] }),
       pairName: "kubelet-client",
       certDirectory,
+      // kubeadm writes the certificate of a node of the control plane into its kubeconfig, and names the file instead
+      // once it finds that (kubelet-finalize).
+      readFirst: async () => await readClientPair(files, cluster.kubeconfigPath),
     },
   );
   return [{ name: "client certificate", run: rotation.run }];

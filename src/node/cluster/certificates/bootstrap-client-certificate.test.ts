@@ -15,6 +15,7 @@ const DAY = 24 * 60 * MINUTE;
 const DIRECTORY = "/var/lib/kubelet/pki";
 const CURRENT = `${DIRECTORY}/kubelet-client-current.pem`;
 const PENDING = `${DIRECTORY}/kubelet-client.key.tmp`;
+const BOOTSTRAP = "/etc/kubernetes/bootstrap-kubelet.conf";
 const KUBECONFIG = "/etc/kubernetes/kubelet.conf";
 const NAME = /^node-csr-[\w-]{43}$/;
 
@@ -23,6 +24,12 @@ async function createRig() {
   const { host, log } = rig;
   const api = await createFakeRequestsApi(host.clock);
   let stopping = new AbortController();
+  const readBootstrap = async () => {
+    if (host.files.text(BOOTSTRAP) === undefined) throw new Error("no bootstrap kubeconfig");
+    const authority = { kind: "inline" as const, pem: api.authority.certificatePem };
+    return { client: api.client, connection: { server: "https://10.0.0.1:6443", authority } };
+  };
+  host.files.put(BOOTSTRAP, "a token");
   const pair = () => {
     const text = host.files.text(CURRENT) ?? "";
     return readPair(text, text);
@@ -34,16 +41,8 @@ async function createRig() {
     start(nodeName = "node-1"): Promise<BootstrapOutcome> {
       stopping = new AbortController();
       const run = bootstrapClientCertificate(
-        { client: api.client, clock: host.clock, random: host.random, log, files: host.files },
-        {
-          nodeName,
-          certDirectory: DIRECTORY,
-          kubeconfigPath: KUBECONFIG,
-          bootstrapConnection: {
-            server: "https://10.0.0.1:6443",
-            authority: { kind: "inline", pem: api.authority.certificatePem },
-          },
-        },
+        { readBootstrap, clock: host.clock, random: host.random, log, files: host.files },
+        { nodeName, certDirectory: DIRECTORY, kubeconfigPath: KUBECONFIG },
         stopping.signal,
       );
       run.catch(() => undefined);
@@ -119,7 +118,8 @@ describe("a kubeconfig that is there", () => {
     await settled(host, rig.start());
     const before = host.files.text(KUBECONFIG);
     api.calls();
-    expect(await settled(host, rig.start())).toBe("kept");
+    host.files.delete(BOOTSTRAP);
+    expect(await settled(host, rig.start()), "kubeadm has deleted the other file by now").toBe("kept");
     expect(api.calls()).toEqual([]);
     expect(host.files.text(KUBECONFIG)).toBe(before);
   });

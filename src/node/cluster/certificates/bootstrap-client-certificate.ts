@@ -15,12 +15,22 @@ import { ensurePendingRequest, type PendingRequest, removePendingRequest } from 
 import { requestCertificate } from "./request-certificate.ts";
 
 interface BootstrapDeps {
-  /** This client authenticates with the credentials of the bootstrap kubeconfig. */
-  readonly client: Pick<KubeClient, "create" | "get" | "list" | "watch">;
+  /**
+   * Reads the bootstrap kubeconfig. Called only where it is needed, because kubeadm deletes that file once the node has
+   * joined, and does not write it for nodes of the control plane.
+   */
+  readBootstrap(): Promise<Bootstrap>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly files: Files;
+}
+
+/** What the bootstrap kubeconfig says. */
+interface Bootstrap {
+  readonly connection: BootstrapConnection;
+  /** This client authenticates with its credentials. */
+  readonly client: Pick<KubeClient, "create" | "get" | "list" | "watch">;
 }
 
 interface BootstrapOptions {
@@ -28,8 +38,6 @@ interface BootstrapOptions {
   readonly certDirectory: string;
   /** The path is absolute. */
   readonly kubeconfigPath: string;
-  /** The connection of the bootstrap kubeconfig, as `readKubeconfig` reads it. */
-  readonly bootstrapConnection: BootstrapConnection;
 }
 
 /** `kept`: the kubeconfig is valid as it is; `issued`: it was written, and points to a new certificate. */
@@ -49,7 +57,8 @@ const MAX_ANEW_MS = 5 * MINUTE;
  * and stay there until the kubeconfig is written.
  *
  * This function goes on for as long as the API server cannot be reached. It rejects with a CertificateError `denied`,
- * `failed` or `refused`, on which an operator must act; the next run finds the same request.
+ * `failed` or `refused`, on which an operator must act; the next run finds the same request. An error of
+ * `readBootstrap` is passed on.
  */
 export async function bootstrapClientCertificate(
   deps: BootstrapDeps,
@@ -57,7 +66,7 @@ export async function bootstrapClientCertificate(
   signal: AbortSignal,
 ): Promise<BootstrapOutcome> {
   const { clock, log, files } = deps;
-  const { certDirectory, kubeconfigPath: path, bootstrapConnection: connection } = options;
+  const { certDirectory, kubeconfigPath: path } = options;
   if (await isClientKubeconfigValid(deps, { path, now: clock.now() })) {
     log.info("Kubeconfig exists and is valid, skipping bootstrap", { path });
     // An earlier run may have died before it did this.
@@ -65,8 +74,9 @@ export async function bootstrapClientCertificate(
     return "kept";
   }
   log.info("Using bootstrap kubeconfig to generate TLS client cert, key and kubeconfig file");
+  const { client, connection } = await deps.readBootstrap();
   const store = createCertificateStore({ files, clock }, { directory: certDirectory, pairName: "kubelet-client" });
-  await obtain(deps, { options, store, signal });
+  await obtain(deps, { options, client, store, signal });
   await writeClientKubeconfig(deps, { path, pairPath: store.currentPath, connection });
   // This step is the last: the bootstrap is not over for as long as the pending request is there.
   await removePendingRequest(deps, options);
@@ -76,17 +86,18 @@ export async function bootstrapClientCertificate(
 
 interface Attempt {
   readonly options: BootstrapOptions;
+  readonly client: Bootstrap["client"];
   readonly store: CertificateStore;
   readonly signal: AbortSignal;
 }
 
 /** Returns when the store has the certificate of the pending request. */
-async function obtain(deps: BootstrapDeps, { options, store, signal }: Attempt): Promise<void> {
+async function obtain(deps: BootstrapDeps, { options, client, store, signal }: Attempt): Promise<void> {
   for (let delayMs = RETRY_MS; ; ) {
     const pending = await ensurePendingRequest(deps, options);
     if (await isStored(store, pending, deps.clock.now())) return;
     try {
-      const pair = await ask(deps, pending, signal);
+      const pair = await ask({ ...deps, client }, pending, signal);
       if (pair !== undefined) {
         await store.write(pair);
         return;
@@ -115,7 +126,7 @@ async function isStored(store: CertificateStore, { keyPem }: PendingRequest, now
 
 /** The result is undefined when there is no answer yet. */
 async function ask(
-  deps: BootstrapDeps,
+  deps: BootstrapDeps & Pick<Bootstrap, "client">,
   pending: PendingRequest,
   signal: AbortSignal,
 ): Promise<KeyedCertificate | undefined> {

@@ -5,7 +5,7 @@ import { createCertificateAuthority } from "../../../pki/issue-certificate.ts";
 import { type CertificateFacts, readCertificate } from "../../../pki/read-certificate.ts";
 import { createRigHost, settled, until } from "./__fixtures__/certificate-rig.ts";
 import { createFakeRequestsApi } from "./__fixtures__/fake-requests-api.ts";
-import { type CurrentCertificate, createCertificateRotation } from "./certificate-rotation.ts";
+import { type CurrentCertificate, createCertificateRotation, type RotationOptions } from "./certificate-rotation.ts";
 import { formatPair } from "./pem-pair.ts";
 
 const SECOND = 1_000;
@@ -28,7 +28,10 @@ async function createRig() {
   const asked: { addresses: string[] | undefined } = { addresses: ["10.0.0.1"] };
   const told: CertificateFacts[] = [];
   let starts = 0;
-  const start = (pairName: "kubelet-server" | "kubelet-client" = "kubelet-server") => {
+  const start = (
+    pairName: "kubelet-server" | "kubelet-client" = "kubelet-server",
+    first: Pick<RotationOptions, "readFirst"> = {},
+  ) => {
     const measured = starts++ === 0 ? metrics : undefined;
     const rotation = createCertificateRotation(
       { client: api.client, clock: host.clock, random: host.random, log, files: host.files, metrics: measured },
@@ -42,6 +45,7 @@ async function createRig() {
         },
         pairName,
         certDirectory: DIRECTORY,
+        ...first,
       },
     );
     rotation.subscribe(({ certificatePem }) => told.push(readCertificate(certificatePem)));
@@ -139,6 +143,30 @@ describe("a node without a certificate", () => {
     await first.host.clock.advance(HOUR);
     expect(first.api.calls()).toEqual([]);
     expect(rotation.current()?.notAfter).toBe(first.told[0]?.notAfter);
+    await stop();
+  });
+
+  it("that is given its first one keeps that on disk, and asks for nothing", async () => {
+    const first = await createIssued();
+    const { certificatePem = "", keyPem = "" } = first.rotation.current() ?? {};
+    await first.stop();
+    const { host, told, ...rig } = await createRig();
+    const { rotation, stop } = rig.start("kubelet-client", { readFirst: async () => ({ certificatePem, keyPem }) });
+    await until(host, () => told.length === 1, "the certificate");
+    expect(host.files.text(`${DIRECTORY}/kubelet-client-current.pem`)).toBe(formatPair({ certificatePem, keyPem }));
+    expect(rotation.current()?.keyPem).toBe(keyPem);
+    await host.clock.advance(HOUR);
+    expect(rig.api.calls()).toEqual([]);
+    await stop();
+  });
+
+  it.each([
+    ["is given none", async () => undefined],
+    ["cannot read the one that it is given", away],
+  ])("that %s asks for one", async (_, readFirst) => {
+    const { start, requested } = await createRig();
+    const { stop } = start("kubelet-client", { readFirst });
+    await requested(1);
     await stop();
   });
 

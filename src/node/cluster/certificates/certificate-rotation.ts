@@ -54,6 +54,8 @@ export interface RotationOptions {
   subject(): CertificateSubject | undefined;
   readonly pairName: PairName;
   readonly certDirectory: string;
+  /** Reads the certificate that is kept where there is none yet. Default: none, and one is requested at once. */
+  readFirst?(): Promise<KeyedCertificate | undefined>;
 }
 
 /**
@@ -98,7 +100,10 @@ export function createCertificateRotation(deps: RotationDeps, options: RotationO
 
   const load = async () => {
     try {
-      const pair = await store.read();
+      const stored = await store.read();
+      const first = stored === undefined ? await options.readFirst?.() : undefined;
+      if (first !== undefined) await store.write(first);
+      const pair = stored ?? first;
       if (pair !== undefined) hold(pair);
     } catch (error) {
       log.error("The certificate on disk cannot be read, a new one is requested", { error: messageOf(error) });

@@ -4,7 +4,7 @@ import type { Log } from "../../../base/log.ts";
 import type { Files } from "../../../host/port.ts";
 import type { KubeConnection, PemSource } from "../../../kube/connection.ts";
 import { readKubeconfig } from "../../../kube/kubeconfig.ts";
-import { readCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
+import { type KeyedCertificate, readCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
 import { ensureDirectory } from "./certificate-store.ts";
 import { readPair } from "./pem-pair.ts";
 
@@ -39,19 +39,21 @@ export async function isClientKubeconfigValid(
 }
 
 async function findProblem(files: KubeconfigDeps["files"], path: string, now: number): Promise<string | undefined> {
-  const { clientCertificate } = (await readKubeconfig(path, files)).user;
-  if (clientCertificate === undefined) return "it has no client certificate";
-  const pems = await Promise.all([
-    readPem(files, clientCertificate.certificate),
-    readPem(files, clientCertificate.key),
-  ]);
-  const pair = readPair(...pems);
-  if (pair === undefined) return "its client certificate and key cannot be read, or do not belong together";
+  const pair = await readClientPair(files, path);
+  if (pair === undefined) return "its client certificate and key are missing, or do not belong together";
   const isExpired = splitCertificates(pair.certificatePem).some((pem) => readCertificate(pem).notAfter < now);
   return isExpired ? "part of its client certificate is expired" : undefined;
 }
 
-async function readPem(files: KubeconfigDeps["files"], source: PemSource): Promise<string> {
+/** Reads the client certificate of a kubeconfig, undefined where it has none. Rejects where a file of it cannot be read. */
+export async function readClientPair(files: Pick<Files, "read">, path: string): Promise<KeyedCertificate | undefined> {
+  const { clientCertificate } = (await readKubeconfig(path, files)).user;
+  if (clientCertificate === undefined) return undefined;
+  const { certificate, key } = clientCertificate;
+  return readPair(...(await Promise.all([readPem(files, certificate), readPem(files, key)])));
+}
+
+async function readPem(files: Pick<Files, "read">, source: PemSource): Promise<string> {
   if (source.kind === "inline") return source.pem;
   return (await files.read(source.path, MAX_PEM_BYTES)).toString("utf8");
 }
