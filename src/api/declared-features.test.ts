@@ -3,6 +3,7 @@ import { computeDeclaredFeatures, computeRequiredFeatures } from "./declared-fea
 import type { ContainerRestartRule, PodSpec } from "./gen/types.ts";
 
 const RESTARTS_ALL = "RestartAllContainersOnContainerExits";
+const RESIZES = ["InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"];
 const USERS_ON_HOST = "UserNamespacesHostNetworkSupport";
 
 describe("what a node declares", () => {
@@ -14,13 +15,13 @@ describe("what a node declares", () => {
   ])("gate %s, runtime %s", (gate, userNamespacesHostNetwork, expected) => {
     const runtime = userNamespacesHostNetwork === undefined ? undefined : { userNamespacesHostNetwork };
     const gates = { UserNamespacesHostNetworkSupport: gate, RestartAllContainersOnContainerExits: false };
-    expect(computeDeclaredFeatures({ gates, runtime })).toEqual(expected);
+    expect(computeDeclaredFeatures({ gates, runtime })).toEqual([...RESIZES, ...expected]);
   });
 });
 
 test("a node declares that it restarts all containers where the gate says so", () => {
   const gates = { UserNamespacesHostNetworkSupport: false, RestartAllContainersOnContainerExits: true };
-  expect(computeDeclaredFeatures({ gates, runtime: undefined })).toEqual([RESTARTS_ALL]);
+  expect(computeDeclaredFeatures({ gates, runtime: undefined })).toEqual([...RESIZES, RESTARTS_ALL]);
 });
 
 describe("what a pod requires", () => {

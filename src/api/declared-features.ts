@@ -26,9 +26,8 @@ interface DeclaredFeature {
 const FEATURES: readonly DeclaredFeature[] = [
   // The node passes streams on to the runtime as they come; the API server translates WebSockets to SPDY for it.
   { name: "ExtendWebSocketsToKubelet", isDeclaredBy: undefined, isRequiredBy: undefined },
-  // Resources of pods as a whole and of init containers that are no sidecars are not changed in place here.
-  { name: "InPlacePodLevelResourcesVerticalScaling", isDeclaredBy: undefined, isRequiredBy: undefined },
-  { name: "InPlacePodVerticalScalingInitContainers", isDeclaredBy: undefined, isRequiredBy: undefined },
+  { name: "InPlacePodLevelResourcesVerticalScaling", isDeclaredBy: () => true, isRequiredBy: undefined },
+  { name: "InPlacePodVerticalScalingInitContainers", isDeclaredBy: () => true, isRequiredBy: undefined },
   {
     name: "RestartAllContainersOnContainerExits",
     isDeclaredBy: ({ gates }) => gates.RestartAllContainersOnContainerExits,

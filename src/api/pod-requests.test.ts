@@ -46,3 +46,15 @@ test.each([
   };
   expect(computeRequests(pod({ nodeName: "n1", requests: { cpu: wanted }, status })).get("cpu")).toBe(expected);
 });
+
+test("a pod that shrinks as a whole keeps what it has until its node says otherwise", () => {
+  const resized = (has: string) =>
+    pod({
+      requests: { cpu: "1" },
+      nodeName: "n",
+      resources: { requests: { cpu: "2" } },
+      status: { resources: { requests: { cpu: has, memory: "1Gi" } }, allocatedResources: { cpu: "2" } },
+    });
+  expect([...computeRequests(resized("4"))]).toEqual([["cpu", 4_000n]]);
+  expect([...computeRequests(resized("1"))]).toEqual([["cpu", 2_000n]]);
+});

@@ -1,4 +1,4 @@
-import type { Container, Pod } from "./gen/types.ts";
+import type { Container, Pod, PodStatus, ResourceRequirements } from "./gen/types.ts";
 import { isTerminalPhase } from "./pods.ts";
 import { compareQuantities, quantityMilliValue, quantityValue } from "./quantity.ts";
 import { computePodRequests, type ResourceList } from "./resources.ts";
@@ -27,11 +27,11 @@ export function computeRequests(pod: Pod): Amounts {
   return amountsOf(computePodRequests(effectivePod(pod)));
 }
 
-/** The pod with the larger of what each container asks for and what it has now, which differ during a resize. */
+/** The pod with the larger of what it and each container ask for and what they have now, which differ during a resize. */
 export function effectivePod(pod: Pod): Pod {
   const { spec, status } = pod;
   const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
-  if (spec === undefined || statuses.length === 0) return pod;
+  if (spec === undefined || (statuses.length === 0 && status?.resources === undefined)) return pod;
   const actual = new Map(
     statuses.map(({ name, resources, allocatedResources = {} }) => {
       const requests = larger(resources?.requests ?? {}, allocatedResources);
@@ -52,7 +52,21 @@ export function effectivePod(pod: Pod): Pod {
       ...spec,
       containers: containers.map(resized),
       ...(initContainers && { initContainers: initContainers.map(resized) }),
+      ...(spec.resources && { resources: largerOfPod(spec.resources, status) }),
     },
+  };
+}
+
+/** Only amounts that the pod sets as a whole count as such. */
+function largerOfPod(own: ResourceRequirements, { resources, allocatedResources = {} }: PodStatus = {}) {
+  const select = (from: ResourceList, names: ResourceList) =>
+    Object.fromEntries(Object.entries(from).filter(([name]) => Object.hasOwn(names, name)));
+  const { requests = {}, limits = {} } = own;
+  const has = larger(resources?.requests ?? {}, allocatedResources);
+  return {
+    ...own,
+    requests: larger(requests, select(has, requests)),
+    limits: larger(limits, select(resources?.limits ?? {}, limits)),
   };
 }
 

@@ -20,11 +20,11 @@ export interface ResourceParts {
 
 /** The checkpoints have upstream's names and places. */
 export async function composeResources({ ports, config, runner, timeline }: Foundation): Promise<ResourceParts> {
-  const { host, log } = ports;
+  const { host, log, metrics } = ports;
   const deps = { files: host.files, log, tasks: runner.tasks };
   const allocated = await openResourceRecords(deps, `${config.rootDirectory}/allocated_pods_state`);
   const actuated = await openResourceRecords(deps, `${config.rootDirectory}/actuated_pods_state`);
-  const conditions = createResizeConditions({ clock: host.clock, timeline });
+  const conditions = createResizeConditions({ clock: host.clock, timeline, metrics });
   return {
     allocated,
     actuated,

@@ -59,6 +59,13 @@ describe("pods that are resized in place", () => {
     const pod = await world.pod("as-a-whole", isRunning);
     expect(pod.status?.qosClass).toBe("Guaranteed");
     expect(Number(await world.shell("as-a-whole", memoryLimit))).toBe(48 * MIB);
+    const more = { cpu: "150m", memory: "64Mi" };
+    const resources = { requests: more, limits: more };
+    await world.api.patch("strategic", "/api/v1/namespaces/default/pods/as-a-whole/resize", { spec: { resources } });
+    const resized = await world.pod("as-a-whole", ({ status }) => status?.resources?.limits?.["memory"] === "64Mi");
+    expect(resized.status).toMatchObject({ resources, allocatedResources: more });
+    expect(containerOf(resized, "main")?.containerID).toBe(containerOf(pod, "main")?.containerID);
+    expect(Number(await world.shell("as-a-whole", memoryLimit))).toBe(64 * MIB);
   });
 
   it("start anew where the policy of a resource says so", async () => {

@@ -7,7 +7,7 @@ import { createNodeAgentConfig, type NodeAgentConfig } from "../../../src/config
 import { createRuntimeEvents } from "../../../src/cri/create-runtime-events.ts";
 import { createFakeCri } from "../../../src/cri/fake/create-fake-cri.ts";
 import { declareCallSeries } from "../../../src/cri/measured-calls.ts";
-import { seriesOf } from "../../../src/csi/measured-calls.ts";
+import { seriesOf } from "../../../src/csi/csi-series.ts";
 import { createFakeHost } from "../../../src/host/fake/create-fake-host.ts";
 import { declareProcessSeries } from "../../../src/host/linux/system/process-series.ts";
 import { createHttpKubeClient } from "../../../src/kube/http/create-http-kube-client.ts";
@@ -57,7 +57,13 @@ async function composeEverything() {
     host,
     cri,
     events: createRuntimeEvents({ runtime: cri.runtime, clock: host.clock, log: silentLog }),
-    plugins: { connectRegistration: connect, connectCsi: connect, connectDevicePlugin: connect, serve: connect },
+    plugins: {
+      connectRegistration: connect,
+      connectCsi: connect,
+      connectDevicePlugin: connect,
+      connectDraPlugin: connect,
+      serve: connect,
+    },
     kube: { client, heartbeat: client, events: client },
     log: silentLog,
     metrics,

@@ -9,8 +9,6 @@ interface UnservedSeries {
 const OF_API_SERVERS =
   "of libraries of API servers that happen to be linked into a kubelet: nothing there happens in one";
 const OF_THE_LIBRARY = "about the library that counts, and not about what it counts";
-const NO_RESIZE = "pods are not resized in place";
-const NO_DRA = "there is no dynamic resource allocation";
 const NO_PODS_API = "there is no API that watches pods at the node";
 const NO_QUEUES = "of client-go's queues and caches, of which there are none here";
 const NO_RECONSTRUCTION = "volumes are not reconstructed after a start: what is on the disk is what there is";
@@ -35,7 +33,6 @@ export const UNSERVED: readonly UnservedSeries[] = [
     ],
     reason: OF_THE_LIBRARY,
   },
-  { page: "/metrics", names: ["dra_*"], reason: NO_DRA },
   {
     page: "/metrics",
     names: ["force_cleaned_failed_volume_operation*", "reconstruct_volume_operations_*"],
@@ -51,15 +48,6 @@ export const UNSERVED: readonly UnservedSeries[] = [
     page: "/metrics",
     names: ["kubelet_container_log_filesystem_used_bytes"],
     reason: "a walk through all logs for each page; `/stats/summary` has it, of a walk that is remembered",
-  },
-  {
-    page: "/metrics",
-    names: [
-      ...["kubelet_container_requested_resizes_total", "kubelet_pod_deferred_accepted_resizes_total"],
-      ...["kubelet_pod_in_progress_resizes", "kubelet_pod_infeasible_resizes_total", "kubelet_pod_pending_resizes"],
-      "kubelet_pod_resize_duration_milliseconds",
-    ],
-    reason: NO_RESIZE,
   },
   {
     page: "/metrics",

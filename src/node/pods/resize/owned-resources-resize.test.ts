@@ -17,6 +17,7 @@ it.each([
   expect(createOwnedResizeRule(OWNED)(pod, GRANTED)).toEqual({
     reason: "Infeasible",
     message: `Resize is infeasible for Guaranteed Pods alongside ${policy}`,
+    detail: expect.stringMatching(/^guaranteed_pod_(cpu|memory)_manager_static_policy$/),
   });
 });
 

@@ -3,12 +3,6 @@ import { podContainers } from "../../../api/pods.ts";
 import { computeQosClass } from "../../../api/qos.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
 
-/** Returns why the pod can never have what it asks for; undefined: nothing is against it. */
-export type OwnedResizeRule = (
-  pod: Pod,
-  granted: Pod,
-) => { readonly reason: "Infeasible"; readonly message: string } | undefined;
-
 /** What containers have for themselves on this node: undefined where they share it. */
 export interface OwnedResources {
   readonly cpus: unknown;
@@ -19,18 +13,19 @@ export interface OwnedResources {
  * Where containers have CPUs or memory for themselves, a Guaranteed pod keeps as much as it has (upstream:
  * allocation/handlers.go).
  */
-export function createOwnedResizeRule({ cpus, memory }: OwnedResources): OwnedResizeRule {
-  return (pod, granted) => {
+export function createOwnedResizeRule({ cpus, memory }: OwnedResources) {
+  return (pod: Pod, granted: Pod) => {
     if (computeQosClass(pod) !== "Guaranteed") return undefined;
-    if (cpus !== undefined && asksForOther("cpu", pod, granted)) return refuse('CPU Manager policy "static"');
-    if (memory !== undefined && asksForOther("memory", pod, granted)) return refuse('Memory Manager policy "Static"');
+    if (cpus !== undefined && asksForOther("cpu", pod, granted)) return refuse("cpu", 'CPU Manager policy "static"');
+    if (memory !== undefined && asksForOther("memory", pod, granted))
+      return refuse("memory", 'Memory Manager policy "Static"');
     return undefined;
   };
 }
 
-function refuse(policy: string) {
+function refuse(resource: "cpu" | "memory", policy: string) {
   const message = `Resize is infeasible for Guaranteed Pods alongside ${policy}`;
-  return { reason: "Infeasible", message } as const;
+  return { reason: "Infeasible", message, detail: `guaranteed_pod_${resource}_manager_static_policy` } as const;
 }
 
 function asksForOther(resource: "cpu" | "memory", pod: Pod, granted: Pod): boolean {

@@ -2,12 +2,14 @@ import { describe, expect, test } from "vitest";
 import type { Node, Pod } from "../../../api/gen/types.ts";
 import { podUid } from "../../../api/pods.ts";
 import { silentLog } from "../../../base/log.ts";
+import { createMetrics } from "../../../base/metrics.ts";
 import { createTasks } from "../../../base/tasks.ts";
 import { createTimeline } from "../../../base/timeline.ts";
 import { createFakeHost } from "../../../host/fake/create-fake-host.ts";
 import { openResourceRecords } from "../../resources/records/resource-records.ts";
 import { createPodResizes, rankResizes } from "./pod-resizes.ts";
 import { createResizeConditions } from "./resize-conditions.ts";
+import { createResizeMetrics } from "./resize-metrics.ts";
 
 interface Shape {
   cpu: string;
@@ -37,14 +39,17 @@ async function createRig() {
   });
   const timeline = createTimeline(clock);
   const records = await openResourceRecords({ files, log: silentLog, tasks }, "/r/allocated_pods_state");
-  const conditions = createResizeConditions({ clock, timeline });
+  const conditions = createResizeConditions({ clock, timeline, metrics: createMetrics() });
   const node: Node = {
     metadata: { name: "n" },
     status: { allocatable: { cpu: "4", memory: "1Gi", pods: "110" } },
   };
   const synced: string[] = [];
   const sync = (pod: Pod) => void synced.push(podUid(pod));
-  const resizes = createPodResizes({ records, conditions, admit: () => undefined, node: () => node, sync });
+  const shown = createMetrics();
+  const metrics = createResizeMetrics(shown);
+  const given = { admit: () => undefined, node: () => node, isNamed: () => true, metrics };
+  const resizes = createPodResizes({ records, conditions, sync, ...given });
   /** The pods that are synced after a look at all of them. */
   const review = (pods: readonly Pod[]) => {
     synced.length = 0;
@@ -55,7 +60,7 @@ async function createRig() {
   const cpuOf = (pod: Pod) => resizes.allocated(pod).spec?.containers[0]?.resources?.requests?.["cpu"];
   const events = (uid: string) =>
     timeline.read(uid).map(({ reason, message }) => `${reason}: ${message}`.replace(/: \{.*/, ""));
-  return { clock, resizes, review, conditions, node, conditionsOf, cpuOf, events };
+  return { clock, resizes, review, conditions, node, conditionsOf, cpuOf, events, shown };
 }
 
 describe("a resize", () => {
@@ -72,7 +77,7 @@ describe("a resize", () => {
   });
 
   test("waits where others hold what it asks for, told once, until they give it back", async () => {
-    const { resizes, review, conditions, conditionsOf, cpuOf, events } = await createRig();
+    const { resizes, review, conditions, conditionsOf, cpuOf, events, shown } = await createRig();
     const other = makePod("b", { cpu: "3" });
     for (const pod of [makePod("a", { cpu: "1" }), other]) resizes.admit(pod);
     const asked = makePod("a", { cpu: "2", generation: 2 });
@@ -91,6 +96,8 @@ describe("a resize", () => {
     expect(review([asked, smaller])).toEqual(["b", "a"]);
     expect([cpuOf(asked), cpuOf(smaller)]).toEqual(["2", "1"]);
     expect(conditionsOf("a")).toEqual(["PodResizeInProgress"]);
+    const series = 'kubelet_pod_deferred_accepted_resizes_total{retry_trigger="pod_updated"} 1';
+    expect(await shown.render()).toContain(series);
   });
 
   test("that is taken back is pending no longer", async () => {
@@ -161,7 +168,7 @@ describe("the conditions of a resize", () => {
   test("the event has the resources that are asked for, in upstream's form", async () => {
     const { clock, conditions } = await createRig();
     const timeline = createTimeline(clock);
-    const told = createResizeConditions({ clock, timeline });
+    const told = createResizeConditions({ clock, timeline, metrics: createMetrics() });
     told.pend(makePod("a", { cpu: "5", generation: 2 }), { reason: "OutOfcpu", message: "why" });
     expect(timeline.read("a")[0]?.message).toBe(
       'Pod resize OutOfcpu: {"containers":[{"name":"main","resources":{"requests":{"cpu":"5","memory":"1Mi"}}}],"generation":2,"error":"why"}',

@@ -7,7 +7,9 @@ import { asksFor, resourceInfoOf, withResources } from "../../resources/records/
 import type { ResourceRecords } from "../../resources/records/resource-records.ts";
 import type { PodVerdict } from "../admission/pod-admission.ts";
 import { findUnmetPredicates } from "../admission/predicates.ts";
+import type { InfeasibleRule } from "./infeasible-resizes.ts";
 import type { ResizeConditions } from "./resize-conditions.ts";
+import type { ResizeMetrics, RetryTrigger } from "./resize-metrics.ts";
 
 /**
  * What the node has granted its pods, and the resizes that it grants: at once where there is room, later where others have
@@ -34,9 +36,10 @@ interface PodResizesDeps {
   /** The pod has to be synced: it was granted something, or what is told of it has changed. */
   sync(pod: Pod): void;
   /** Why the pod can never have what it asks for instead of what it was granted. Default: nothing is impossible. */
-  findInfeasible?:
-    | ((pod: Pod, granted: Pod) => { readonly reason: string; readonly message: string } | undefined)
-    | undefined;
+  findInfeasible?: InfeasibleRule | undefined;
+  readonly metrics: ResizeMetrics;
+  /** Whether a source names the pod. */
+  isNamed(uid: string): boolean;
   /** The node object as it was last seen. */
   node(): Node;
 }
@@ -46,17 +49,20 @@ export function createPodResizes(deps: PodResizesDeps): PodResizes {
   const allocated = (pod: Pod): Pod => withResources(pod, records.get(podUid(pod)));
 
   /** Grants the resize of a pod where the others leave room for it; true where anything changed. */
-  const decide = (pod: Pod, others: readonly Pod[]): boolean => {
+  const decide = (pod: Pod, others: readonly Pod[], trigger: RetryTrigger): boolean => {
     const uid = podUid(pod);
     const before = describe(conditions.of(uid));
     const infeasible = deps.findInfeasible?.(pod, allocated(pod));
     if (infeasible !== undefined) {
       conditions.pend(pod, infeasible);
-      return describe(conditions.of(uid)) !== before;
+      const isNews = describe(conditions.of(uid)) !== before;
+      if (isNews) deps.metrics.infeasible(infeasible.detail);
+      return isNews;
     }
     const [unmet] = findUnmetPredicates({ pod, node: deps.node(), others: others.map(allocated) });
     // Labels and taints do not end a running pod, nor do they keep it from another size.
     if (unmet?.missing === undefined) {
+      if (conditions.of(uid).some(({ reason }) => reason === "Deferred")) deps.metrics.acceptedLater(trigger);
       records.set(uid, resourceInfoOf(pod));
       conditions.start(pod);
       return true;
@@ -76,6 +82,7 @@ export function createPodResizes(deps: PodResizesDeps): PodResizes {
       return undefined;
     },
     review(pods) {
+      const trigger = deps.metrics.see(pods, deps.isNamed);
       const asking: Pod[] = [];
       for (const pod of pods) {
         const uid = podUid(pod);
@@ -89,7 +96,7 @@ export function createPodResizes(deps: PodResizesDeps): PodResizes {
       if (asking.length === 0) return;
       for (const pod of rankResizes(asking, { allocated, pendingSince: (uid) => pendingSince(conditions.of(uid)) })) {
         const others = pods.filter((other) => podUid(other) !== podUid(pod));
-        if (decide(pod, others)) deps.sync(pod);
+        if (decide(pod, others, trigger)) deps.sync(pod);
       }
     },
     forget(uid) {

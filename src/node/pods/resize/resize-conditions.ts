@@ -1,7 +1,9 @@
 import type { Container, Pod, PodCondition } from "../../../api/gen/types.ts";
 import { podReference, podUid } from "../../../api/pods.ts";
 import { type Clock, formatTime } from "../../../base/clock.ts";
+import type { Metrics } from "../../../base/metrics.ts";
 import type { Timeline } from "../../../base/timeline.ts";
+import { createResizeGauges } from "./resize-metrics.ts";
 
 /** How far the resizes of pods are, as their conditions and events tell it (upstream: status_manager.go, events/resize.go). */
 export interface ResizeConditions {
@@ -37,12 +39,20 @@ interface Known {
 
 const NOTHING: Known = { pending: undefined, inProgress: undefined };
 
-export function createResizeConditions(deps: { clock: Pick<Clock, "now">; timeline: Timeline }): ResizeConditions {
+interface ResizeConditionsDeps {
+  readonly clock: Pick<Clock, "now">;
+  readonly timeline: Timeline;
+  readonly metrics: Metrics;
+}
+
+export function createResizeConditions(deps: ResizeConditionsDeps): ResizeConditions {
   const known = new Map<string, Known>();
+  const showCounts = createResizeGauges(deps.metrics);
   const find = (uid: string): Known => known.get(uid) ?? NOTHING;
   const put = (uid: string, next: Known): void => {
     if (next.pending === undefined && next.inProgress === undefined) known.delete(uid);
     else known.set(uid, next);
+    showCounts([...known.values()].map(listConditions));
   };
   const condition = (type: string, { metadata }: Pod, { reason, message }: Partial<PendingReason>): PodCondition => ({
     type,
@@ -57,8 +67,7 @@ export function createResizeConditions(deps: { clock: Pick<Clock, "now">; timeli
 
   return {
     of(uid) {
-      const { pending, inProgress } = find(uid);
-      return [pending, inProgress].filter((each) => each !== undefined);
+      return listConditions(find(uid));
     },
     adopt(pod) {
       const shown = (type: string) =>
@@ -97,9 +106,13 @@ export function createResizeConditions(deps: { clock: Pick<Clock, "now">; timeli
       put(podUid(pod), { ...before, inProgress: condition("PodResizeInProgress", pod, { reason: "Error", message }) });
       tell(pod, "Warning", "ResizeError", summarize("Pod resize error", pod, message));
     },
-    forget: (uid) => void known.delete(uid),
+    forget: (uid) => put(uid, NOTHING),
     pendingUids: () => [...known].flatMap(([uid, { pending }]) => (pending?.reason === "Deferred" ? [uid] : [])),
   };
+}
+
+function listConditions({ pending, inProgress }: Known): PodCondition[] {
+  return [pending, inProgress].filter((each) => each !== undefined);
 }
 
 /** The text of an event, with the resources that the pod asks for, as JSON in upstream's order of fields. */

@@ -19,6 +19,7 @@ it("refuses another amount of memory to a container with swap, in upstream's wor
   expect(findSwapResize(podOf("2Gi"), podOf("1Gi"), NODE)).toEqual({
     reason: "Infeasible",
     message: "In-place resize of containers with swap is not supported.",
+    detail: "swap_limitation",
   });
 });
 

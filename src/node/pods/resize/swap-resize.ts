@@ -8,11 +8,7 @@ import { mayUseSwap } from "../../resources/sizes/swap.ts";
  * A container that may use swap gets no other amount of memory while it runs (upstream: allocation/handlers.go). Undefined:
  * the pod asks for nothing of that kind.
  */
-export function findSwapResize(
-  pod: Pod,
-  granted: Pod,
-  node: SizingFacts,
-): { readonly reason: "Infeasible"; readonly message: string } | undefined {
+export function findSwapResize(pod: Pod, granted: Pod, node: SizingFacts) {
   const had = new Map(podContainers(granted).map(({ container }) => [container.name, container]));
   const isSwapping = podContainers(pod).some(({ container }) => {
     const before = had.get(container.name);
@@ -25,7 +21,8 @@ export function findSwapResize(
     return mayUseSwap(pod, container, node) || mayUseSwap(granted, before, node);
   });
   if (!isSwapping) return undefined;
-  return { reason: "Infeasible", message: "In-place resize of containers with swap is not supported." };
+  const message = "In-place resize of containers with swap is not supported.";
+  return { reason: "Infeasible", message, detail: "swap_limitation" } as const;
 }
 
 function memoryOf({ resources }: { readonly resources?: { readonly requests?: Record<string, string> } }): string {

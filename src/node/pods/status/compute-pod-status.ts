@@ -9,6 +9,7 @@ import { computePodAddresses } from "./pod-addresses.ts";
 import { computePodConditions } from "./pod-conditions.ts";
 import { computePodPhase } from "./pod-phase.ts";
 import type { PodStatusInput } from "./pod-status-input.ts";
+import { computePodResourceStatus } from "./resource-status.ts";
 
 /**
  * The status to publish for a pod, computed from its spec, its state in the runtime, and the status that was published
@@ -26,6 +27,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     ...computePodAddresses(input, published),
     startTime: published.startTime ?? pod.status?.startTime ?? formatTime(now),
     qosClass: computeQosClass(pod),
+    ...computePodResourceStatus(pod, input.actuatedResources),
     containerStatuses: statuses.main,
     ...(statuses.init.length > 0 ? { initContainerStatuses: statuses.init } : {}),
     ...(statuses.ephemeral.length > 0 ? { ephemeralContainerStatuses: statuses.ephemeral } : {}),

@@ -1,4 +1,11 @@
-import type { Container, Pod, PodCondition, PodStatus, ResourceStatus } from "../../../api/gen/types.ts";
+import type {
+  Container,
+  Pod,
+  PodCondition,
+  PodStatus,
+  ResourceRequirements,
+  ResourceStatus,
+} from "../../../api/gen/types.ts";
 import type { PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 
 /** Everything that a pod's status is computed from. */
@@ -20,9 +27,11 @@ export interface PodStatusInput {
   /** The pod's runtime handler can make read-only what is mounted beneath a mount. Default false. */
   supportsRecursiveReadOnly?: boolean | undefined;
   /** The health of the devices that a container has, by the container's name. Default: none has any. */
-  resourceHealth?: ((container: string) => ResourceStatus[] | undefined) | undefined;
+  resourceHealth?: ((container: Container) => ResourceStatus[]) | undefined;
   /** The probes' verdict on a running container, by its id in the runtime. Default: it has started and is ready. */
   readiness?: ((container: Container, containerId: string) => ContainerReadiness) | undefined;
+  /** What the pod has got of its resources as a whole. Default: what it was granted. */
+  actuatedResources?: ResourceRequirements | undefined;
   /** How far a resize of the pod is: PodResizePending, PodResizeInProgress. Default: there is none. */
   resizeConditions?: readonly PodCondition[] | undefined;
   /** For a pod that was rejected, evicted or ran past its deadline. A phase that is already terminal stays. */

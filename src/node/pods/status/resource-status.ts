@@ -1,5 +1,6 @@
-import type { Container, ContainerStatus } from "../../../api/gen/types.ts";
+import type { Container, ContainerStatus, Pod, PodStatus, ResourceRequirements } from "../../../api/gen/types.ts";
 import { addQuantities, compareQuantities, quantityMilliValue } from "../../../api/quantity.ts";
+import { computePodLimits, computePodRequests, hasPodLevelResources } from "../../../api/resources.ts";
 import type { ContainerRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 
 type ResourceStatus = Pick<ContainerStatus, "resources" | "allocatedResources">;
@@ -32,6 +33,23 @@ export function computeResourceStatus(container: Container, newest: ContainerRun
       }),
       ...(requests && { requests: { ...requests, ...(cpuRequest && { cpu: cpuRequest }) } }),
     },
+  };
+}
+
+/**
+ * What the node has granted a pod that sets resources as a whole, and what of it the pod has got: `actuated`, by default all
+ * (upstream: `convertToAPIPodLevelResourcesStatus`, kubelet_pods.go).
+ */
+export function computePodResourceStatus(
+  pod: Pod,
+  actuated: ResourceRequirements | undefined,
+): Pick<PodStatus, "resources" | "allocatedResources"> {
+  if (pod.spec === undefined || !hasPodLevelResources(pod)) return {};
+  const had: Pod = { ...pod, spec: { ...pod.spec, ...(actuated && { resources: actuated }) } };
+  const limits = computePodLimits(had);
+  return {
+    resources: { requests: computePodRequests(had), ...(Object.keys(limits).length > 0 && { limits }) },
+    allocatedResources: computePodRequests(pod),
   };
 }
 

@@ -58,6 +58,22 @@ describe("a running container", () => {
     expect(resized(plan({ resources }, { ...same, s: sized("1", "2Mi") }))).toEqual(["s"]);
   });
 
+  test("that initializes its pod, and is no sidecar, is resized while it runs", () => {
+    const pod = makePod({ init: ["i"] });
+    const { initContainers: [init] = [], containers = [] } = pod.spec ?? {};
+    const actions = computePodActions({
+      pod: { ...pod, spec: { containers, ...(init && { initContainers: [{ ...init, resources }] }) } },
+      status: makeRuntimeStatus(["i running"]),
+      now: 10_000,
+      waitUntil: () => undefined,
+      isSameContainer: () => true,
+      actuated: { containers: { i: sized("1", "1Mi") } },
+      verdictOf: () => ({ started: true, failed: undefined }),
+    });
+    expect(resized(actions)).toEqual(["i"]);
+    expect(describeActions(actions)).toBe("");
+  });
+
   test.each([
     ["cpu", "stop main-0; start main#1"],
     ["memory", ""],

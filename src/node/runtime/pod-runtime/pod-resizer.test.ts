@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Pod, ResourceRequirements } from "../../../api/gen/types.ts";
 import { silentLog } from "../../../base/log.ts";
+import { createMetrics } from "../../../base/metrics.ts";
 import { createTasks } from "../../../base/tasks.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import { CriError } from "../../../cri/port.ts";
@@ -23,7 +24,8 @@ function makePod(resources: ResourceRequirements): Pod {
 }
 
 async function createRig({ usedBytes = 1, failing = false } = {}) {
-  const { files } = createFakeHost();
+  const { files, clock } = createFakeHost();
+  const metrics = createMetrics();
   await files.makeDirectory("/r", 0o755);
   const tasks = createTasks((_name, error) => {
     throw error;
@@ -58,6 +60,8 @@ async function createRig({ usedBytes = 1, failing = false } = {}) {
     },
     factsOf: () => TEST_NODE,
     actuated,
+    clock,
+    metrics,
   });
   const resize = async (pod: Pod) => {
     const [container] = pod.spec?.containers ?? [];
@@ -70,15 +74,29 @@ async function createRig({ usedBytes = 1, failing = false } = {}) {
     const [container] = pod.spec?.containers ?? [];
     if (container !== undefined) resizer.starts(pod, container);
   };
-  return { resizer, resize, start, calls };
+  return { resizer, resize, start, calls, metrics };
 }
 
 test("memory is changed first, then the pod's quota and the container's, and what was done is recorded", async () => {
-  const { resizer, resize, start, calls } = await createRig();
+  const { resizer, resize, start, calls, metrics } = await createRig();
   start(sized("1", "8Mi"));
   expect(await resize(makePod(sized("2", "16Mi")))).toBeUndefined();
+  expect(await metrics.render()).toContain('kubelet_pod_resize_duration_milliseconds_count{success="true"} 1');
   expect(calls).toEqual(["container 100000 16", "pod 200000", "container 200000 16"]);
   expect(resizer.actuatedOf("u")?.containers["main"]).toEqual(sized("2", "16Mi"));
+});
+
+test("a container that its pod bounds gets the pod's CPU only when the pod has it", async () => {
+  const { resizer, resize, calls } = await createRig();
+  const podOf = (resources: ResourceRequirements): Pod => {
+    const { metadata, spec = { containers: [] } } = makePod({});
+    return { ...(metadata && { metadata }), spec: { ...spec, resources } };
+  };
+  const before = podOf(sized("1", "8Mi"));
+  resizer.starts(before, { name: "main", image: "i" });
+  expect(await resize(podOf(sized("2", "16Mi")))).toBeUndefined();
+  expect(calls.filter((call) => call.startsWith("container"))).toEqual(["container 100000 16", "container 200000 16"]);
+  expect(resizer.actuatedOf("u")?.pod).toEqual(sized("2", "16Mi"));
 });
 
 test("memory does not fall below what is used, and nothing else is changed then", async () => {
@@ -91,8 +109,9 @@ test("memory does not fall below what is used, and nothing else is changed then"
 });
 
 test("what the runtime refuses stays as it was, to be tried again", async () => {
-  const { resizer, resize, start } = await createRig({ failing: true });
+  const { resizer, resize, start, metrics } = await createRig({ failing: true });
   start(sized("1", "8Mi"));
   expect(await resize(makePod(sized("2", "8Mi")))).toContain("refused");
   expect(resizer.actuatedOf("u")?.containers["main"]).toEqual(sized("1", "8Mi"));
+  expect(await metrics.render()).toContain('kubelet_pod_resize_duration_milliseconds_count{success="false"} 1');
 });

@@ -1,7 +1,9 @@
 import type { Container, Pod, ResourceRequirements } from "../../../api/gen/types.ts";
 import { podUid } from "../../../api/pods.ts";
 import { isAbort } from "../../../base/abort.ts";
+import type { Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
+import type { Metrics } from "../../../base/metrics.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import { isCriError, type RuntimeService } from "../../../cri/port.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
@@ -42,7 +44,14 @@ interface PodResizerDeps {
   /** The facts by which a container, or a pod as a whole, is sized. */
   factsOf(podUid: string, container?: string): SizingFacts;
   readonly actuated: ResourceRecords;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly metrics: Metrics;
 }
+
+/** Milliseconds; upstream's. */
+const DURATION_BUCKETS = [
+  10, 50, 100, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+];
 
 interface PodCgroupSizes {
   sizes(pod: Pod): Promise<{ readonly now: CgroupUsage | undefined; readonly wanted: CgroupLimits }>;
@@ -56,7 +65,12 @@ type Resource = "cpu" | "memory";
  * give something back come first (upstream: `doPodResizeAction`, kuberuntime_manager.go).
  */
 export function createPodResizer(deps: PodResizerDeps): PodResizer {
-  const { runtime, cgroups, actuated } = deps;
+  const { runtime, cgroups, actuated, clock } = deps;
+  const durations = deps.metrics.histogram(
+    "kubelet_pod_resize_duration_milliseconds",
+    "Duration in milliseconds to actuate a pod resize",
+    { labels: ["success"], buckets: DURATION_BUCKETS },
+  );
 
   const actuate = async (run: ResizeRun, signal: AbortSignal): Promise<void> => {
     const { pod, sandboxId, resize } = run;
@@ -78,7 +92,8 @@ export function createPodResizer(deps: PodResizerDeps): PodResizer {
     const info = actuated.get(uid);
     const had = (info && resourcesIn(info, container.name)) ?? {};
     const resources = withResource(had, container.resources ?? {}, resource);
-    const linux = computeContainerResources(pod, { ...container, resources }, deps.factsOf(uid, container.name));
+    const staged = resource === "memory" ? withMemoryOnly(pod, info) : pod;
+    const linux = computeContainerResources(staged, { ...container, resources }, deps.factsOf(uid, container.name));
     const request = cri.UpdateContainerResourcesRequest.fromPartial({ containerId: id, linux });
     await runtime.updateContainerResources(request, { signal });
     actuated.setContainer(uid, container.name, resources);
@@ -99,12 +114,17 @@ export function createPodResizer(deps: PodResizerDeps): PodResizer {
       if (isFirst) recordPod(pod);
     },
     async resize(run, signal) {
+      const startedAt = clock.monotonic();
+      let isDone = false;
       try {
         await actuate(run, signal);
+        isDone = true;
         return undefined;
       } catch (error) {
         if (isAbort(error)) throw error;
         return messageOf(error);
+      } finally {
+        durations.observe(clock.monotonic() - startedAt, { success: `${isDone}` });
       }
     },
     forget: (uid) => actuated.forget(uid),
@@ -126,6 +146,16 @@ async function tellSandbox(
   } catch (error) {
     if (!isCriError(error, "unimplemented")) throw error;
   }
+}
+
+/**
+ * The pod with the memory that it was granted as a whole, and the CPU that it has still: a container without a limit of its
+ * own is bounded by that of its pod, whose cgroup gets it only afterwards.
+ */
+function withMemoryOnly(pod: Pod, info: PodResourceInfo | undefined): Pod {
+  const { spec } = pod;
+  if (spec?.resources === undefined || info?.pod === undefined) return pod;
+  return { ...pod, spec: { ...spec, resources: withResource(info.pod, spec.resources, "memory") } };
 }
 
 /** The resources with one of them taken from the others. */

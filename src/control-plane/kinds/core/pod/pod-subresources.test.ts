@@ -198,6 +198,7 @@ describe("ephemeral containers", () => {
 });
 
 describe("resize", () => {
+  const RESTART = [{ resourceName: "cpu", restartPolicy: "RestartContainer" }];
   const { take, validateUpdate } = part("resize");
   const sized = (cpu: string, memory = "64Mi", more: Partial<Container> = {}): Partial<PodSpec> => ({
     containers: [{ ...MAIN, resources: { requests: { cpu, memory } }, ...more }],
@@ -244,14 +245,33 @@ describe("resize", () => {
       sized("1"),
       { containers: [...(sized("1").containers ?? []), { ...MAIN, name: "b" }] },
       {},
-      ["spec: Forbidden: only cpu and memory resources are mutable"],
+      ["spec.containers: Forbidden: containers may not be added or removed on resize"],
     ],
     [
-      "may not change an init container",
+      "may not rename a container",
+      sized("1"),
+      sized("1", "64Mi", { name: "b" }),
+      {},
+      ["spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize"],
+    ],
+    [
+      "may change an init container",
       { ...sized("1"), initContainers: [{ ...MAIN, name: "i" }] },
       { ...sized("1"), initContainers: [{ ...MAIN, name: "i", resources: { requests: { cpu: "1" } } }] },
       {},
-      ["spec: Forbidden: resources for non-sidecar init containers are immutable"],
+      [],
+    ],
+    [
+      "may not change an init container that would be started anew for it",
+      { ...sized("1"), initContainers: [{ ...MAIN, name: "i", resizePolicy: RESTART }] },
+      {
+        ...sized("1"),
+        initContainers: [{ ...MAIN, name: "i", resizePolicy: RESTART, resources: { requests: { cpu: "1" } } }],
+      },
+      {},
+      [
+        "spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized",
+      ],
     ],
     [
       "may change a sidecar",
@@ -275,11 +295,28 @@ describe("resize", () => {
       ["spec: Forbidden: Pod running on node without support for resize"],
     ],
     [
-      "is not for pods with resources of their own",
+      "may change CPU and memory of the pod as a whole",
       { ...sized("1"), resources: { requests: { cpu: "4" } } },
-      sized("2"),
+      { ...sized("1"), resources: { requests: { cpu: "5" }, limits: { memory: "1Gi" } } },
       {},
-      ["Forbidden: pods with pod-level resources cannot be resized"],
+      [],
+    ],
+    [
+      "may not take away what the pod has as a whole",
+      { ...sized("1"), resources: { requests: { cpu: "4" } } },
+      sized("1"),
+      {},
+      ["spec.resources: Forbidden: pod-level resources cannot be removed"],
+    ],
+    [
+      "may not take an amount of the pod as a whole away, or change others",
+      { ...sized("1"), resources: { requests: { cpu: "4" }, limits: { cpu: "4", "hugepages-2Mi": "2Mi" } } },
+      { ...sized("1"), resources: { requests: { cpu: "4" }, limits: { "hugepages-2Mi": "4Mi" } } },
+      {},
+      [
+        "spec.resources.limits: Forbidden: pod-level resource limits cannot be removed",
+        "spec: Forbidden: only cpu and memory resources are mutable at pod-level",
+      ],
     ],
   ])("%s", (_name, before, after, status, errors) => {
     expect(resize(before, after, status)).toEqual(errors);
