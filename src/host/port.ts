@@ -125,6 +125,21 @@ export interface Files {
    * itself was removed or moved. Rejects if it cannot watch.
    */
   watch(directory: string, onChange: () => void, signal: AbortSignal): Promise<void>;
+  /**
+   * Notes what leaves the directory from now on, also where something of that name is there again by the time that
+   * somebody looks. Rejects if it cannot.
+   */
+  noteRemovals(directory: string): Promise<Removals>;
+}
+
+/** The names that left a directory. They are hints: some may be missing after thousands of changes. */
+export interface Removals {
+  /**
+   * Returns the names that were removed or moved away since it was called last, none after `close`. A file that another
+   * one is renamed over was never away.
+   */
+  take(): ReadonlySet<string>;
+  close(): void;
 }
 
 /** The tree that `createTree` makes. */

@@ -328,6 +328,29 @@ function describeWatching() {
     }
   });
 
+  it("notes which names left a directory, also where they are back by then", async () => {
+    await files.writeAtomically(path("kept"), "", 0o644);
+    await files.writeAtomically(path("moved"), "", 0o644);
+    await files.writeAtomically(path("back"), "1", 0o644);
+    await files.remove(path("kept"));
+    const removals = await files.noteRemovals(directory);
+    expect([...removals.take()]).toEqual([]);
+    await files.writeAtomically(path("kept"), "1", 0o644);
+    await files.writeAtomically(path("kept"), "2", 0o644);
+    await files.remove(path("back"));
+    await files.writeAtomically(path("back"), "1", 0o644);
+    await harness.rename(path("moved"), path("elsewhere"));
+    const names = [...removals.take()].filter((name) => !name.startsWith("."));
+    expect(names.toSorted()).toEqual(["back", "moved"]);
+    expect([...removals.take()]).toEqual([]);
+    await files.remove(path("back"));
+    removals.close();
+    removals.close();
+    expect([...removals.take()]).toEqual([]);
+    await expect(files.noteRemovals(path("absent"))).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(files.noteRemovals(path("kept"))).rejects.toMatchObject({ code: "ENOTDIR" });
+  });
+
   it("refuses what is no directory, and does nothing when the signal has fired", async () => {
     await files.writeAtomically(path("file"), "", 0o644);
     const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 import { throwIfAborted } from "../../base/abort.ts";
 import { fileError } from "../file-error.ts";
 import type { FileType } from "../file-type.ts";
-import type { DirectoryEntry, Files, NewTree } from "../port.ts";
+import type { DirectoryEntry, Files, NewTree, Removals } from "../port.ts";
 import { findBeneath } from "./bind-beneath-in-memory.ts";
 import { changeGroup } from "./change-group-in-memory.ts";
 import { readDiskUsage } from "./disk-usage-in-memory.ts";
@@ -70,6 +70,8 @@ export function createFakeFiles(tree: MemoryTree): FakeFiles {
       const entry = await access("watch", directory, () => findDirectory(tree, "watch", directory));
       await watchers.watch({ path: directory, entry, isThere: () => isAt(tree, directory, entry), onChange }, signal);
     },
+    noteRemovals: async (directory) =>
+      access("noteRemovals", directory, () => noteRemovalsInMemory(tree, findDirectory(tree, "watch", directory))),
     intercept(hook) {
       hooks.add(hook);
       return () => hooks.delete(hook);
@@ -77,9 +79,28 @@ export function createFakeFiles(tree: MemoryTree): FakeFiles {
   };
 }
 
+function noteRemovalsInMemory(tree: MemoryTree, watched: MemoryEntry): Removals {
+  let removed = new Set<string>();
+  const end = tree.subscribe((directory, name) => {
+    if (directory === watched && name !== undefined) removed.add(name);
+  });
+  const take = () => {
+    const taken = removed;
+    removed = new Set();
+    return taken;
+  };
+  return {
+    take,
+    close() {
+      end();
+      take();
+    },
+  };
+}
+
 type Access = <T>(operation: keyof Files, path: string, effect: () => T) => Promise<T>;
 
-function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"> {
+function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch" | "noteRemovals"> {
   return {
     read: async (path, maxBytes) =>
       access("read", path, () => {

@@ -20,14 +20,19 @@ export interface MemoryTree {
   /** Notes that the entry's content or mode changed now. */
   touch(entry: MemoryEntry): void;
   makeDirectories(path: string): MemoryEntry;
-  /** The listener hears of each directory in which a name or a file changes. */
-  subscribe(listener: (directory: MemoryEntry) => void): void;
+  /**
+   * The listener hears of each directory in which a name or a file changes, and of a name that left it. The function that
+   * is returned ends that.
+   */
+  subscribe(listener: TreeListener): () => void;
   readonly layers: MountLayers;
   /** The names from the root of the mount down to the entry; undefined when the entry is not beneath it any more. */
   namesIn(mount: MemoryMount, entry: MemoryEntry): string[] | undefined;
   /** The path at which the mount is seen; undefined when the directory that it was mounted over is gone. */
   pathOf(mount: MemoryMount): string | undefined;
 }
+
+type TreeListener = (directory: MemoryEntry, removedName?: string) => void;
 
 interface WalkOptions {
   operation: string;
@@ -54,9 +59,9 @@ const MAX_LINKS = 40;
 
 export function createMemoryTree(now: () => number): MemoryTree {
   let inodes = 0;
-  const listeners: Array<(directory: MemoryEntry) => void> = [];
-  const onChange = (directory: MemoryEntry) => {
-    for (const listener of listeners) listener(directory);
+  const listeners = new Set<TreeListener>();
+  const onChange: TreeListener = (directory, removedName) => {
+    for (const listener of listeners) listener(directory, removedName);
   };
   const parents = new Map<MemoryEntry, { directory: MemoryEntry; name: string }>();
 
@@ -113,7 +118,10 @@ export function createMemoryTree(now: () => number): MemoryTree {
     layers,
     namesIn,
     pathOf,
-    subscribe: (listener) => void listeners.push(listener),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     find(path, options) {
       try {
         return walk(path, options).entry;
@@ -132,7 +140,7 @@ export function createMemoryTree(now: () => number): MemoryTree {
       parents.delete(entry);
       parent.revision++;
       parent.modifiedAt = now();
-      onChange(parent);
+      onChange(parent, name);
       if (entry.content.kind === "directory") onChange(entry);
     },
     makeDirectories(path) {

@@ -93,6 +93,17 @@ describe.each(SERVERS)("static pods of a node of a cluster, on $name", (server) 
     expect(after[0]?.uid).not.toBe(before?.uid);
   });
 
+  it.concurrent("begin anew under their UID, as a restart, when the manifest is put back at once", async () => {
+    await start("back");
+    const [before] = await running("back");
+    await world.node.remove("back.json");
+    await world.node.write("back.json", shellPod("back", RUN_FOR_EVER));
+    await world.pod("back-e2e", (pod) => isRunning(pod) && containerOf(pod, "main")?.restartCount === 1);
+    const after = await running("back");
+    expect(after.map(({ uid }) => uid)).toEqual([before?.uid]);
+    expect(after[0]?.id).not.toBe(before?.id);
+  });
+
   it.concurrent("go with their manifest, gracefully, and their mirrors after them", async () => {
     const script = "trap 'sleep 0.5; exit 0' TERM; while :; do sleep 0.05; done";
     const mirror = await start("removed", script, { terminationGracePeriodSeconds: 20 });

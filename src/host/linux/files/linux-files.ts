@@ -24,6 +24,7 @@ import { compressFile } from "./compress-file.ts";
 import { createTree } from "./create-tree.ts";
 import { readDiskUsage } from "./disk-usage.ts";
 import { typeOf } from "./file-type.ts";
+import { noteRemovals } from "./note-removals.ts";
 import { listDirectory, listFileBeneath, openFileBeneath } from "./open-file.ts";
 import { removeTree } from "./remove-tree.ts";
 import { watchDirectory } from "./watch-directory.ts";
@@ -71,6 +72,7 @@ export const linuxFiles: Files = {
   },
   compress: compressFile,
   watch: watchDirectory,
+  noteRemovals,
 };
 
 /**

@@ -54,8 +54,8 @@ export function createDesiredPods(deps: DesiredPodsDeps, options: { sources: rea
   const states = new Map(options.sources.map((source) => [source, emptyState(source)]));
   let index = indexPods([]);
 
-  const merge = (state: SourceState): PodUpdate[] => {
-    const { source, pods, lastSeen } = state.snapshot;
+  const merge = (state: SourceState, isNews = false): PodUpdate[] => {
+    const { source, pods, lastSeen, returned } = state.snapshot;
     const others = [...states.values()].filter((other) => other !== state);
     const result = mergeSnapshot({
       source,
@@ -63,6 +63,7 @@ export function createDesiredPods(deps: DesiredPodsDeps, options: { sources: rea
       accepted: state.accepted,
       claims: new Map(others.flatMap(listClaims)),
       lastSeen,
+      returned: isNews ? returned : undefined,
       describe: (pod) => describe(pod, state.snapshot),
       now: deps.clock.now(),
     });
@@ -79,7 +80,7 @@ export function createDesiredPods(deps: DesiredPodsDeps, options: { sources: rea
       assert(state !== undefined, "a snapshot comes from a source that was announced");
       const isFirst = !state.isSeen;
       Object.assign(state, { snapshot, isSeen: state.isSeen || snapshot.isPartial !== true });
-      const updates = merge(state);
+      const updates = merge(state, true);
       if (isFirst && !updates.some(({ op }) => op === "ADD"))
         updates.push({ op: "ADD", source: snapshot.source, pods: [] });
       for (const other of states.values()) {

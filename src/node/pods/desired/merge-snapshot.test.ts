@@ -97,6 +97,17 @@ describe("merging a snapshot", () => {
     expect(updates[0]?.pods[0]?.metadata?.annotations).toEqual(existing[0]?.metadata?.annotations);
   });
 
+  it("removes and adds what was away meanwhile, also where nothing of it changed", () => {
+    const existing = accept(makePod("a"), makePod("b"));
+    const result = merge([makePod("a"), makePod("b"), makePod("c")], existing, {
+      returned: new Set(["uid-a", "uid-c", "uid-gone"]),
+      now: NOW + 1_000,
+    });
+    expect(summarize(result)).toEqual(["REMOVE uid-a", "ADD uid-a uid-c"]);
+    expect(result.updates[0]?.pods).toEqual([existing[0]]);
+    expect(result.accepted.get("uid-a")?.metadata?.annotations?.[SEEN]).toBe("2026-01-02T03:04:06.678000000Z");
+  });
+
   it("changes no value that it was given", () => {
     const [existing] = accept(makePod("a"));
     const offered = makePod("a", { spec: { containers: [] } });

@@ -15,6 +15,8 @@ export interface MergeInput {
   claims: ReadonlyMap<string, string>;
   /** Removed pods as they were at their end, by UID, where that is known. */
   lastSeen?: ReadonlyMap<string, Pod> | undefined;
+  /** UIDs of pods that were removed meanwhile and are offered again. */
+  returned?: ReadonlySet<string> | undefined;
   /** A description of one of the offered pods. */
   describe(pod: Pod): string;
   /** Wall clock, milliseconds. */
@@ -55,7 +57,10 @@ export function mergeSnapshot(input: MergeInput): MergeResult {
   const byOp: Record<PodUpdateOp, Pod[]> = { REMOVE: [], ADD: [], UPDATE: [], DELETE: [], RECONCILE: [] };
   for (const offered of chosen) {
     const uid = podUid(offered);
-    const { op, pod } = mergePod(input.accepted.get(uid), offered, input);
+    const before = input.accepted.get(uid);
+    const isBack = before !== undefined && input.returned?.has(uid) === true;
+    if (isBack) byOp.REMOVE.push(before);
+    const { op, pod } = mergePod(isBack ? undefined : before, offered, input);
     accepted.set(uid, pod);
     if (op !== undefined) byOp[op].push(pod);
   }

@@ -67,6 +67,15 @@ it("keeps how pods went that an older snapshot told of", async () => {
   expect(event.type === "source" && [...(event.snapshot.lastSeen?.keys() ?? [])]).toEqual(["a", "b"]);
 });
 
+it("keeps which pods were away, as long as they are there", async () => {
+  const inbox = createLoopInbox();
+  const pods = ["a", "b"].map((uid) => ({ metadata: { uid } }));
+  inbox.offerSnapshot({ source: "file", pods, returned: new Set(["a", "b"]) });
+  inbox.offerSnapshot({ source: "file", pods: pods.slice(1) });
+  const event = await inbox.take(NEVER);
+  expect(event).toMatchObject({ snapshot: { returned: new Set(["b"]) } });
+});
+
 it("says once that there was a relist", async () => {
   const inbox = createLoopInbox();
   for (let count = 0; count < 3; count++) inbox.offerRelisted();

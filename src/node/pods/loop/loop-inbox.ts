@@ -1,3 +1,4 @@
+import { podUid } from "../../../api/pods.ts";
 import { createMailbox } from "../../../base/mailbox.ts";
 import type { PodLifecycleEvent } from "../pleg/lifecycle-events.ts";
 import type { SourceSnapshot } from "../sources/source-snapshot.ts";
@@ -70,7 +71,7 @@ export function createLoopInbox(): LoopInbox {
   return {
     offerSnapshot(snapshot) {
       const waits = snapshots.has(snapshot.source);
-      snapshots.set(snapshot.source, withLastSeenOf(snapshots.get(snapshot.source), snapshot));
+      snapshots.set(snapshot.source, withNewsOf(snapshots.get(snapshot.source), snapshot));
       if (!waits) mailbox.offer({ type: "source", source: snapshot.source });
     },
     offerLifecycleEvent(event) {
@@ -111,10 +112,14 @@ export function createLoopInbox(): LoopInbox {
   };
 }
 
-/** The newest snapshot has all pods that are there, but not the removed ones of the snapshot that it replaces. */
-function withLastSeenOf(waiting: SourceSnapshot | undefined, snapshot: SourceSnapshot): SourceSnapshot {
-  const before = waiting?.lastSeen;
-  if (before === undefined) return snapshot;
-  const all = [...before, ...(snapshot.lastSeen ?? [])];
-  return { ...snapshot, lastSeen: new Map(all.slice(-MAX_LAST_SEEN)) };
+/** The newest snapshot has all pods that are there, but not what happened before the snapshot that it replaces. */
+function withNewsOf(waiting: SourceSnapshot | undefined, snapshot: SourceSnapshot): SourceSnapshot {
+  const lastSeen = [...(waiting?.lastSeen ?? []), ...(snapshot.lastSeen ?? [])].slice(-MAX_LAST_SEEN);
+  const away = new Set([...(waiting?.returned ?? []), ...(snapshot.returned ?? [])]);
+  const returned = snapshot.pods.map(podUid).filter((uid) => away.has(uid));
+  return {
+    ...snapshot,
+    ...(lastSeen.length > 0 && { lastSeen: new Map(lastSeen) }),
+    ...(returned.length > 0 && { returned: new Set(returned) }),
+  };
 }

@@ -147,6 +147,53 @@ describe("file source: a directory", () => {
     expect(lastNames()).toEqual(["a", "b"]);
   });
 
+  it("tells of the pods whose file was away when it is looked for, once", async () => {
+    host.files.put(file("a.yaml"), manifest("a"));
+    host.files.put(file("b.yaml"), manifest("b"));
+    await start();
+    host.files.delete(file("a.yaml"));
+    host.files.put(file("a.yaml"), manifest("a"));
+    await pause();
+    expect(lastNames()).toEqual(["a", "b"]);
+    expect([...(snapshots[1]?.returned ?? [])]).toEqual([snapshots[0]?.pods[0]?.metadata?.uid]);
+    await periodicCheck();
+    expect(snapshots).toHaveLength(2);
+  });
+
+  it.each<[string, () => void]>([
+    ["is replaced by a rename", () => host.files.move(file(".a.yaml"), file("a.yaml"))],
+    ["is written in place", () => host.files.put(file("a.yaml"), manifest("a"))],
+  ])("tells of no return of a file that %s", async (_what, change) => {
+    host.files.put(file("a.yaml"), manifest("a"));
+    host.files.put(file(".a.yaml"), manifest("a"));
+    await start();
+    change();
+    await pause();
+    expect(snapshots).toHaveLength(1);
+  });
+
+  it("keeps nothing of a file that was away and comes back broken", async () => {
+    host.files.put(file("a.yaml"), manifest("a"));
+    await start();
+    host.files.delete(file("a.yaml"));
+    host.files.put(file("a.yaml"), "kind: Pod\nmetadata: [");
+    await pause();
+    expect(lastNames()).toEqual([]);
+    expect(logged.map(({ message }) => message)).toEqual(["Refused pod manifest"]);
+  });
+
+  it("reads on where removals cannot be noted", async () => {
+    host.files.intercept(({ operation }) => {
+      if (operation === "noteRemovals") throw new Error("no more inotify instances");
+    });
+    host.files.put(file("a.yaml"), manifest("a"));
+    await start();
+    host.files.delete(file("a.yaml"));
+    host.files.put(file("a.yaml"), manifest("a", "other"));
+    await pause();
+    expect(lastImages()).toEqual(["other"]);
+  });
+
   it("does not read unchanged files again, and says nothing when only the formatting changed", async () => {
     for (let index = 0; index < 20; index++) host.files.put(file(`${index}.yaml`), manifest(`pod-${index}`));
     await host.clock.advance(5_000);

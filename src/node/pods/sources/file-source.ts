@@ -1,10 +1,10 @@
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { childController, isAbort } from "../../../base/abort.ts";
 import { type ChangeFlag, createChangeFlag } from "../../../base/change-flag.ts";
 import { type Clock, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
-import type { Files } from "../../../host/port.ts";
+import type { Files, Removals } from "../../../host/port.ts";
 import type { ManifestObjects } from "../../cluster/refs/manifest-objects.ts";
 import { createManifestFiles, type Scan } from "./manifest-files.ts";
 import { createProblemLog } from "./problem-log.ts";
@@ -13,7 +13,7 @@ import { createSnapshotEmitter, type PodSourceLoop, type SnapshotListener } from
 
 interface FileSourceDeps {
   clock: Clock;
-  files: Pick<Files, "read" | "stat" | "list" | "watch">;
+  files: Pick<Files, "read" | "stat" | "list" | "watch" | "noteRemovals">;
   log: Log;
   emit: SnapshotListener;
   /** Is given the config maps and secrets beside the pods. Undefined: there may be none. */
@@ -38,7 +38,7 @@ const SETTLE = { quietMs: 5, maxMs: 100 };
 
 /**
  * Static pods from files: reads what is there, then again whenever the directory changes. Events are hints: the
- * periodic check finds what they miss.
+ * periodic check finds what they miss. Only they tell of a file that is back when it is looked for: its pods begin anew.
  */
 export function createFileSource(deps: FileSourceDeps, options: FileSourceOptions): PodSourceLoop {
   const { checkFrequencyMs = DEFAULT_CHECK_FREQUENCY_MS } = options;
@@ -63,7 +63,7 @@ export function createFileSource(deps: FileSourceDeps, options: FileSourceOption
       const watch = createWatch(deps, changed, signal);
       try {
         for (let wasTold = true; ; ) {
-          const scan = await manifests.scan();
+          const scan = await manifests.scan(watch.takeRemoved());
           const isNews = scan.kind !== "unreadable" && offer(scan);
           // No event came for the change: the path leads elsewhere (a changed link), and the watch is on the old place.
           if (isNews && !wasTold) watch.end();
@@ -91,17 +91,35 @@ interface DirectoryWatch {
   /** Watches this directory from now on; starts again where an earlier watch of it ended. */
   follow(directory: string): void;
   end(): void;
+  /** Returns the paths that left the directory since this was called last. */
+  takeRemoved(): ReadonlySet<string>;
   /** Ends the watch, and resolves when nothing is watched any more. */
   stop(): Promise<void>;
+}
+
+interface Watch {
+  directory: string;
+  removals?: Removals;
+  end(): void;
 }
 
 function createWatch(deps: FileSourceDeps, changed: ChangeFlag, signal: AbortSignal): DirectoryWatch {
   const problems = createProblemLog(deps.log, "path");
   const running = new Set<Promise<void>>();
-  let current: { directory: string; end: () => void } | undefined;
+  let current: Watch | undefined;
 
-  const start = async (directory: string, ended: AbortSignal) => {
+  const noteRemovals = async (watch: Watch) => {
     try {
+      watch.removals = await deps.files.noteRemovals(watch.directory);
+    } catch (error) {
+      const fields = { path: watch.directory, error: messageOf(error) };
+      deps.log.debug("A manifest that is removed and put back at once will not be noticed", fields);
+    }
+  };
+  const start = async (watch: Watch, ended: AbortSignal) => {
+    const { directory } = watch;
+    try {
+      await noteRemovals(watch);
       const onChange = () => {
         problems.report(directory, undefined);
         changed.raise();
@@ -115,6 +133,8 @@ function createWatch(deps: FileSourceDeps, changed: ChangeFlag, signal: AbortSig
         message: "Cannot watch for changes of pod manifests, checking periodically",
         fields,
       });
+    } finally {
+      watch.removals?.close();
     }
   };
 
@@ -128,14 +148,18 @@ function createWatch(deps: FileSourceDeps, changed: ChangeFlag, signal: AbortSig
       if (current?.directory === directory || signal.aborted) return;
       end();
       const { controller, release } = childController(signal);
-      const watch = { directory, end: () => controller.abort() };
+      const watch: Watch = { directory, end: () => controller.abort() };
       current = watch;
-      const run = start(directory, controller.signal).finally(() => {
+      const run = start(watch, controller.signal).finally(() => {
         release();
         running.delete(run);
         if (current === watch) current = undefined;
       });
       running.add(run);
+    },
+    takeRemoved() {
+      const { directory, removals } = current ?? { directory: "" };
+      return new Set([...(removals?.take() ?? [])].map((name) => join(directory, name)));
     },
     async stop() {
       end();

@@ -12,8 +12,11 @@ import type { SourcePod } from "./source-snapshot.ts";
 
 /** The manifests at one path, a directory or a file, with the last content of each. */
 interface ManifestFiles {
-  /** Reads the files that changed since the last scan. One scan at a time. */
-  scan(): Promise<Scan>;
+  /**
+   * Reads the files that changed since the last scan. One scan at a time. `removed` are the paths of files that were away
+   * since the last scan began: those that are back give their pods as returned ones.
+   */
+  scan(removed: ReadonlySet<string>): Promise<Scan>;
 }
 
 /** What the files at the path give together. */
@@ -97,11 +100,22 @@ export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFi
     problems.forget(path);
   };
 
-  const readAll = async (entries: ReadonlyArray<{ path: string; type: FileType }>): Promise<Found> => {
+  const readAll = async (
+    entries: ReadonlyArray<{ path: string; type: FileType }>,
+    removed: ReadonlySet<string>,
+  ): Promise<Found> => {
     const present = new Set(entries.map(({ path }) => path));
-    for (const path of known.keys()) if (!present.has(path)) forget(path);
+    // What was read before a removal is not kept where the file is back and cannot be read.
+    const returned = new Set([...known.keys()].filter((path) => removed.has(path)));
+    for (const path of known.keys()) if (!present.has(path) || returned.has(path)) forget(path);
     await Promise.all(entries.map(async (entry) => limiter.run(async () => refresh(entry))));
-    const files = entries.flatMap(({ path }) => known.get(path) ?? []);
+    const files = entries.flatMap(({ path }) => {
+      const file = known.get(path);
+      if (file === undefined) return [];
+      return returned.has(path)
+        ? { ...file, pods: file.pods.map((pod) => ({ ...pod, isReturned: true as const })) }
+        : file;
+    });
     return {
       pods: files.flatMap(({ pods }) => pods),
       objects: files.flatMap(({ objects }) => objects),
@@ -109,14 +123,14 @@ export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFi
     };
   };
 
-  const look = async (path: string): Promise<{ scan: Scan; problem?: Problem }> => {
+  const look = async (path: string, removed: ReadonlySet<string>): Promise<{ scan: Scan; problem?: Problem }> => {
     const status = await deps.files.stat(path);
     const type = status?.type;
     const refusal = status && type === "directory" ? judgeOwner(path, status) : undefined;
     if (refusal !== undefined) throw new Error(refusal);
-    if (type === "file") return { scan: { kind: type, ...(await readAll([{ path, type }])) } };
+    if (type === "file") return { scan: { kind: type, ...(await readAll([{ path, type }], removed)) } };
     if (type === undefined) {
-      await readAll([]);
+      await readAll([], removed);
       const message = "Pod manifest path does not exist: it gives no pods";
       return { scan: { kind: "missing", pods: [], objects: [] }, problem: { level: "warn", message } };
     }
@@ -124,7 +138,7 @@ export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFi
     // Upstream skips the same: a name that begins with a dot is an editor's, or another file's half-written successor.
     const listed = (await deps.files.list(path)).filter(({ name }) => !name.startsWith("."));
     const entries = listed.slice(0, MAX_FILES).map((entry) => ({ path: join(path, entry.name), type: entry.type }));
-    const scan: Scan = { kind: type, ...(await readAll(entries)) };
+    const scan: Scan = { kind: type, ...(await readAll(entries, removed)) };
     if (listed.length <= MAX_FILES) return { scan };
     const error = `${listed.length} files: only the first ${MAX_FILES} by name are read`;
     return { scan, problem: { level: "error", message: "Too many pod manifests", fields: { error } } };
@@ -133,9 +147,9 @@ export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFi
   // A problem with the path is another than one with the file there.
   const pathProblems = createProblemLog(deps.log, "path");
   return {
-    async scan() {
+    async scan(removed) {
       try {
-        const { scan, problem } = await look(options.path);
+        const { scan, problem } = await look(options.path, removed);
         pathProblems.report(options.path, problem);
         return scan;
       } catch (error) {

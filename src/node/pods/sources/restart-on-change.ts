@@ -26,7 +26,7 @@ export function createRestartOnChange(): (read: ManifestsRead) => SourcePod[] {
   let known = new Map<string, string>();
   const made = new WeakMap<Pod, Pod>();
 
-  const remake = ({ pod, origin }: SourcePod, keys: readonly string[]): SourcePod => {
+  const remake = ({ pod, ...entry }: SourcePod, keys: readonly string[]): SourcePod => {
     const digests = keys.map((key) => `${key}=${known.get(key) ?? ""}`).toSorted();
     const uid = createHash("md5")
       .update(`${podUid(pod)}\n${digests.join("\n")}`)
@@ -34,7 +34,7 @@ export function createRestartOnChange(): (read: ManifestsRead) => SourcePod[] {
     const before = made.get(pod);
     const remade = before !== undefined && podUid(before) === uid ? before : withStaticPodUid(pod, uid);
     made.set(pod, remade);
-    return { pod: remade, origin };
+    return { ...entry, pod: remade };
   };
 
   return ({ pods, objects, isPartial }) => {

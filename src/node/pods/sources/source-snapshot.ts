@@ -1,5 +1,5 @@
 import type { Pod } from "../../../api/gen/types.ts";
-import type { PodSource } from "../../../api/pods.ts";
+import { type PodSource, podUid } from "../../../api/pods.ts";
 
 /** All pods that one source wants to run; a snapshot replaces the one before it. */
 export interface SourceSnapshot {
@@ -18,12 +18,16 @@ export interface SourceSnapshot {
    * was marked with its grace period only then. Absent where the removal was not seen.
    */
   lastSeen?: ReadonlyMap<string, Pod>;
+  /** UIDs of pods that were away since the last snapshot and are back: their containers end and begin anew. */
+  returned?: ReadonlySet<string>;
 }
 
 /** A pod and where it stands. */
 export interface SourcePod {
   pod: Pod;
   origin: string;
+  /** Its manifest was away since the last reading and is back. */
+  isReturned?: true;
 }
 
 /** A source of pods. */
@@ -47,12 +51,14 @@ export function createSnapshotEmitter(
   let wasPartial = false;
   return (pods, isPartial = false) => {
     const hasSamePods = last?.length === pods.length && pods.every(({ pod }, index) => pod === last?.[index]?.pod);
-    const isSame = hasSamePods && isPartial === wasPartial;
+    const returned = new Set(pods.flatMap(({ pod, isReturned }) => (isReturned ? [podUid(pod)] : [])));
+    const isSame = hasSamePods && isPartial === wasPartial && returned.size === 0;
     last = pods;
     wasPartial = isPartial;
     if (isSame) return false;
     const origins = new Map(pods.map(({ pod, origin }) => [pod, origin]));
-    emit({ source, pods: pods.map(({ pod }) => pod), origins, ...(isPartial && { isPartial }) });
+    const news = { ...(isPartial && { isPartial }), ...(returned.size > 0 && { returned }) };
+    emit({ source, pods: pods.map(({ pod }) => pod), origins, ...news });
     return true;
   };
 }

@@ -22,7 +22,7 @@ export interface PodSyncer {
   syncTerminatingPod(work: TerminatingWork): Promise<void>;
   /**
    * Gives back what a stopped pod still holds; with `deleted` also removes its containers, logs, directories and
-   * status.
+   * status. Where the pod begins anew, the logs and directories stay.
    */
   syncTerminatedPod(work: TerminatedWork): Promise<void>;
 }
@@ -56,6 +56,8 @@ interface TerminatingWork {
 interface TerminatedWork {
   subject: Subject;
   deleted: boolean;
+  /** A pod of the same UID begins when this one is gone. Default: none does. */
+  beginsAnew?: boolean;
   signal: AbortSignal;
 }
 

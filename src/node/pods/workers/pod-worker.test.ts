@@ -132,6 +132,20 @@ describe("a pod worker", () => {
     expect(gone()).toBe(0);
   });
 
+  it("tears down again what was torn down to begin anew, and is not wanted after all", async () => {
+    const { clock, syncer, worker, calls, gone } = createRig();
+    worker.update(kill({ deleted: true }));
+    worker.update(create());
+    await clock.settle();
+    syncer.current().succeed();
+    await clock.settle();
+    worker.update(kill({ deleted: true }));
+    syncer.current().succeed();
+    await clock.settle();
+    expect(calls().slice(1)).toEqual(["terminated a deleted to begin anew", "terminated a deleted"]);
+    expect(gone()).toBe(0);
+  });
+
   it.each([
     [0, [1_000, 2_000, 4_000, 8_000, 10_000, 10_000]],
     [0.5, [1_250, 2_500, 5_000, 10_000, 12_500, 12_500]],

@@ -197,9 +197,13 @@ export function createPodWorker(initial: PodState, deps: PodWorkerDeps, options:
   };
 }
 
-/** True where the pod was torn down to be kept and is to be removed by now: the tear-down has to be done again. */
+/**
+ * True where the pod was torn down to be kept, or to begin anew, and is to be removed by now: the tear-down has to be done
+ * again.
+ */
 function isOutdated(doneFor: PodState, now: PodState): boolean {
-  return doneFor.phase === "terminated" && now.phase === "terminated" && doneFor.deleted !== now.deleted;
+  if (doneFor.phase !== "terminated" || now.phase !== "terminated") return false;
+  return doneFor.deleted !== now.deleted || (doneFor.restartRequested && !now.restartRequested);
 }
 
 /** How long until a pod whose work succeeded is looked at again. */
@@ -242,11 +246,11 @@ async function doWork(
     // An orphan never syncs: its first update already terminates it.
     return subject.kind === "pod" ? await syncer.syncPod({ pod: subject.pod, signal, updateType }) : { terminal: true };
   }
-  const { deleted, evicted, gracePeriodSeconds, statusOverride } = state;
+  const { deleted, evicted, gracePeriodSeconds, statusOverride, restartRequested: beginsAnew } = state;
   if (work === "terminating") {
     await syncer.syncTerminatingPod({ subject, gracePeriodSeconds, statusOverride, evicted, signal, updateType });
   } else {
-    await syncer.syncTerminatedPod({ subject, deleted, signal });
+    await syncer.syncTerminatedPod({ subject, deleted, beginsAnew, signal });
   }
   return { terminal: false };
 }

@@ -156,7 +156,7 @@ describe("the pod workers", () => {
     await finish("a");
     expect(gone).toEqual(["a restart"]);
     expect(workers.states().size).toBe(0);
-    expect(calls()).toEqual(["sync a", "terminating a grace=30", "terminated a deleted"]);
+    expect(calls()).toEqual(["sync a", "terminating a grace=30", "terminated a deleted to begin anew"]);
     add(pod);
     await clock.settle();
     expect(calls().at(-1)).toBe("sync a");

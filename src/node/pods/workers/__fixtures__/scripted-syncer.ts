@@ -64,8 +64,9 @@ export function createScriptedSyncer(): ScriptedSyncer {
     async syncTerminatingPod({ subject, gracePeriodSeconds, signal }) {
       await begin(`terminating ${referenceOf(subject).uid} grace=${gracePeriodSeconds}`, signal);
     },
-    async syncTerminatedPod({ subject, deleted, signal }) {
-      await begin(`terminated ${referenceOf(subject).uid}${deleted ? " deleted" : ""}`, signal);
+    async syncTerminatedPod({ subject, deleted, beginsAnew, signal }) {
+      const how = `${deleted ? " deleted" : ""}${beginsAnew ? " to begin anew" : ""}`;
+      await begin(`terminated ${referenceOf(subject).uid}${how}`, signal);
     },
   };
 }
