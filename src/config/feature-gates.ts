@@ -28,6 +28,7 @@ export const GATES_IN_USE = [
   "ReduceDefaultCrashLoopBackOffDecay",
   "ReloadKubeletServerCertificateFile",
   "ResourceHealthStatus",
+  "ResourceHealthStatusMessage",
   "RestartAllContainersOnContainerExits",
   "RotateKubeletServerCertificate",
   "SELinuxMount",

@@ -134,7 +134,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   cgroupsPerQOS: pointer(bool, true, "works"),
   cgroupDriver: value(text, "cgroupfs", "works"),
   /** The default is false, unlike Kubernetes' since 1.35, because both versions of cgroups work here. */
-  failCgroupV1: pointer(bool, false, "later", "1.31"),
+  failCgroupV1: pointer(bool, false, "works", "1.31"),
   cpuCFSQuota: pointer(bool, true, "works"),
   cpuCFSQuotaPeriod: pointer(duration, 100, "works"),
   podPidsLimit: pointer(int64, -1, "works"),

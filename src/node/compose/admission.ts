@@ -13,6 +13,7 @@ import { createRejectionCounter } from "../pods/admission/rejection-metrics.ts";
 import { createPreemption } from "../pods/preemption/preemption.ts";
 import { createInfeasibleResizes } from "../pods/resize/infeasible-resizes.ts";
 import { createPodResizes } from "../pods/resize/pod-resizes.ts";
+import { createResizeMetrics } from "../pods/resize/resize-metrics.ts";
 import { createResizeRetry } from "../pods/resize/retry-resizes.ts";
 import { listLivePods } from "../pods/workers/live-pods.ts";
 import type { PodWorkers } from "../pods/workers/pod-workers.ts";
@@ -91,6 +92,8 @@ export async function composeAdmission(
     admit,
     findInfeasible: createInfeasibleResizes(neighbours, foundation.facts),
     node,
+    metrics: createResizeMetrics(metrics),
+    isNamed: (uid) => neighbours.sources.desired.byUid(uid) !== undefined,
     sync: (pod) => workers.update({ type: "update", subject: { kind: "pod", pod } }),
   });
   return {

@@ -42,6 +42,7 @@ async function run(fields: object, driver: CgroupDriver = CgroupDriver.CGROUPFS,
     connectRegistration: noPlugin,
     connectCsi: noPlugin,
     connectDevicePlugin: noPlugin,
+    connectDraPlugin: noPlugin,
     serve: noPlugin,
   };
   const ports = {

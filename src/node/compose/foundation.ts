@@ -3,6 +3,7 @@ import { createTimeline, type Timeline } from "../../base/timeline.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import { createLoopInbox, type LoopInbox } from "../pods/loop/loop-inbox.ts";
 import { createPodStatuses, type PodStatuses } from "../pods/status/pod-statuses.ts";
+import { requireCgroups } from "../resources/capacity/cgroup-version.ts";
 import { requireNoSwap } from "../resources/capacity/machine-swap.ts";
 import { createHangGuards, type HangGuards } from "../resources/file-access/hang-guards.ts";
 import { ensureKernelTunables } from "../resources/kernel/kernel-tunables.ts";
@@ -32,6 +33,7 @@ export interface Foundation {
 export async function composeFoundation(ports: NodeAgentPorts, config: NodeAgentConfig): Promise<Foundation> {
   const { clock, machine, files } = ports.host;
   if (config.kubelet.failSwapOn === true) await requireNoSwap(files);
+  await requireCgroups(files, config.kubelet);
   await ensureKernelTunables({ proc: ports.host.proc, log: ports.log }, tunableTreatment(config));
   return {
     ports,

@@ -4,6 +4,7 @@ import type { RuntimeEvents } from "../../cri/container-events.ts";
 import type { Cri } from "../../cri/port.ts";
 import type { CsiNode } from "../../csi/port.ts";
 import type { DevicePlugin } from "../../device-plugin/port.ts";
+import type { ConnectDraPlugin } from "../../dra/connect.ts";
 import type { Host } from "../../host/port.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import type { PluginRegistration } from "../../plugin-registration/port.ts";
@@ -29,6 +30,8 @@ export interface PluginPorts {
   connectCsi(driver: { readonly endpoint: string; readonly driverName: string }): CsiNode;
   /** Throws for a path that no socket can have. */
   connectDevicePlugin(socketPath: string): DevicePlugin;
+  /** Throws for a path that no socket can have. */
+  connectDraPlugin: ConnectDraPlugin;
   readonly serve: ServeSocket;
 }
 

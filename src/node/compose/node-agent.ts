@@ -10,6 +10,7 @@ import type { NodeView } from "../server/handlers.ts";
 import { composeAdmission } from "./admission.ts";
 import { type ClusterParts, composeCluster } from "./cluster.ts";
 import { composeCpus, composeCpuUpkeep } from "./cpus.ts";
+import { composeDeviceClaims, deviceClaimParts } from "./device-claims.ts";
 import { composeDevices } from "./devices.ts";
 import { composeEviction } from "./eviction.ts";
 import { composeFoundation } from "./foundation.ts";
@@ -73,12 +74,13 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const cluster = composeCluster(foundation, devices);
   const data = composePodData(foundation, cluster);
   const sources = composeSources(foundation, { cluster, data });
+  const deviceClaims = await composeDeviceClaims(foundation, { cluster, sources });
   const history = composeHistory(foundation, sources);
   const probes = composeProbes(foundation);
   const readings = composeReadings(foundation);
-  const runtime = await composeRuntime(foundation, { cluster, data, ...given, readings, probes });
+  const runtime = await composeRuntime(foundation, { cluster, data, ...given, deviceClaims, readings, probes });
   const reporting = composeReporting(foundation, { cluster, sources, devices, readings, runtime });
-  const workers = composeWorkers(foundation, { sources, devices, readings, runtime, probes, reporting });
+  const workers = composeWorkers(foundation, { sources, devices, deviceClaims, readings, runtime, probes, reporting });
 
   const stats = composeStats(foundation, { readings, runtime, probes });
   const images = composeImageCollection(foundation, { runtime, reporting });
@@ -92,8 +94,9 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const working = [
     ...sources.parts,
     ...devices.parts,
-    composePlugins(foundation, { cluster, devices }),
-    composePodResources(foundation, { ...given, workers }),
+    ...deviceClaimParts(deviceClaims, { sources, workers }),
+    composePlugins(foundation, { cluster, devices, deviceClaims }),
+    composePodResources(foundation, { ...given, deviceClaims, workers }),
     ...readings.parts,
     ...runtime.parts,
     ...runtime.cgroups.parts(reporting),

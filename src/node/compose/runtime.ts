@@ -1,6 +1,7 @@
 import { createBackOff } from "../../base/back-off.ts";
 import type { Part } from "../../base/run-parts.ts";
 import { createSizing, type NodeCpus } from "../resources/cpus/node-cpus.ts";
+import type { NodeDeviceClaims } from "../resources/device-claims/node-device-claims.ts";
 import type { NodeMemory } from "../resources/memory/node-memory.ts";
 import { createUserNamespaces } from "../runtime/identity/user-namespaces.ts";
 import { crashLoopBackOffRange } from "../runtime/pod-runtime/crash-loop-back-off.ts";
@@ -40,6 +41,7 @@ interface RuntimeNeighbours {
   readonly cpus: NodeCpus | undefined;
   readonly memory: NodeMemory | undefined;
   readonly devices: DeviceParts;
+  readonly deviceClaims: NodeDeviceClaims | undefined;
   readonly readings: ReadingParts;
   readonly probes: ProbeParts;
 }
@@ -47,7 +49,7 @@ interface RuntimeNeighbours {
 /** Rejects where the configuration names what is not there: a root of cgroups, plugins for credentials. */
 export async function composeRuntime(
   foundation: Foundation,
-  { cluster, data, cpus, memory, devices, readings, probes }: RuntimeNeighbours,
+  { cluster, data, cpus, memory, devices, deviceClaims, readings, probes }: RuntimeNeighbours,
 ): Promise<RuntimeParts> {
   const { ports, config, facts, timeline } = foundation;
   const { host, cri, metrics } = ports;
@@ -69,7 +71,14 @@ export async function composeRuntime(
   const resources = await composeResources(foundation);
   const { actuated } = resources;
   const factsOf = createSizing(facts, cpus);
-  const resizer = createPodResizer({ runtime: cri.runtime, cgroups: cgroups.pods, factsOf, actuated });
+  const resizer = createPodResizer({
+    runtime: cri.runtime,
+    cgroups: cgroups.pods,
+    factsOf,
+    actuated,
+    clock: host.clock,
+    metrics,
+  });
   const pods = createPodRuntime({
     cri,
     host,
@@ -80,6 +89,7 @@ export async function composeRuntime(
       userNamespaces,
       cgroupParentOf: cgroups.pods?.parentOf,
       devices: devices.containers,
+      deviceClaims,
       cpus,
       memory,
     }),

@@ -8,6 +8,7 @@ import { measureSyncer } from "../pods/workers/measured-syncer.ts";
 import { createWorkerMetrics } from "../pods/workers/metrics.ts";
 import type { PodSyncer } from "../pods/workers/pod-syncer.ts";
 import { createPodWorkers, type PodWorkers } from "../pods/workers/pod-workers.ts";
+import type { NodeDeviceClaims } from "../resources/device-claims/node-device-claims.ts";
 import type { DeviceParts } from "./devices.ts";
 import type { Foundation } from "./foundation.ts";
 import type { ProbeParts } from "./probes.ts";
@@ -22,6 +23,7 @@ const SYNC_BACK_OFF_MS = 10 * SECOND;
 interface WorkerNeighbours {
   readonly sources: SourceParts;
   readonly devices: DeviceParts;
+  readonly deviceClaims: NodeDeviceClaims | undefined;
   readonly readings: ReadingParts;
   readonly runtime: RuntimeParts;
   readonly probes: ProbeParts;
@@ -56,7 +58,7 @@ export function composeWorkers(foundation: Foundation, neighbours: WorkerNeighbo
 
 function composeSyncer(
   { ports, timeline, facts, statuses }: Foundation,
-  { devices, readings, runtime, probes }: WorkerNeighbours,
+  { devices, deviceClaims, readings, runtime, probes }: WorkerNeighbours,
 ): PodSyncer {
   const { health, cache, pleg } = readings;
   const { podFiles } = runtime;
@@ -76,7 +78,8 @@ function composeSyncer(
     hostIps: () => facts.hostIps,
     runtimeName: () => health.runtime().name || "containerd",
     supportsRecursiveReadOnly: runtime.handlers.supportsRecursiveReadOnlyOf,
-    resourceHealth: devices.healthOf,
+    deviceClaims,
+    resourceHealth: [devices.healthOf, deviceClaims?.healthOf],
     resizes: resources.reports,
   });
   return syncAllocated(syncer, resources.allocate);
