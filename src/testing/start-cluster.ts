@@ -3,13 +3,17 @@ import { nodeUserOf, PROXY_USER } from "../api/user-names.ts";
 import { throwIfAborted } from "../base/abort.ts";
 import { CodedError, runAll, throwJoined } from "../base/errors.ts";
 import { readVersion } from "../cli/version.ts";
+import { issueDnsCertificate } from "../cluster/control-plane/dns-certificate.ts";
 import { issueKubeconfig } from "../cluster/control-plane/issue-kubeconfig.ts";
+import { createLocalDirectories } from "../cluster/control-plane/local-directories.ts";
 import { computeNodeCredentials } from "../cluster/control-plane/node-credentials.ts";
 import {
   firstAddressOf,
   type RunningControlPlane,
   serveControlPlane,
 } from "../cluster/control-plane/serve-control-plane.ts";
+import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
+import { CLUSTER_DNS_USER } from "../control-plane/bootstrap/cluster-dns-objects.ts";
 import { linuxFiles } from "../host/linux/files/linux-files.ts";
 import { systemClock } from "../host/linux/system/system-clock.ts";
 import { createMemoryJournal } from "../journal/memory-journal.ts";
@@ -43,7 +47,8 @@ export interface StartClusterOptions {
    */
   crds?: ManifestSource | readonly ManifestSource[];
   /**
-   * A real node, which runs pods: a containerd of its own and a node agent, as children of this process. `true` needs
+   * A real node, which runs pods: a containerd of its own and a node agent, as children of this process, with the
+   * cluster's DNS and a default storage class, as `nodelet up` has them. `true` needs
    * root, containerd, runc and CNI plugins, and rejects with `node-impossible` where one is missing. `"if-possible"`
    * continues without a node in that case, and `cluster.node` says why. Default false: pods are stored and none runs.
    */
@@ -161,7 +166,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
         : { hosts: [] },
     );
     const { certificates, renewals } = renewed;
-    const controlPlane = await serve(renewed, options, nodePlan);
+    const controlPlane = await serve(renewed, options, { nodePlan, directory });
     teardown.push(() => controlPlane.close());
     await Promise.race([controlPlane.ready, controlPlane.ended]);
     const api = connectAdminApi(controlPlane.url, renewals.current);
@@ -196,17 +201,19 @@ function refuseUnknownOptions(options: object): void {
 async function serve(
   renewed: { certificates: ClusterCertificates; renewals: CertificateRenewals },
   { port = 0, log }: StartClusterOptions,
-  nodePlan: NodePlan,
+  { nodePlan, directory }: Pick<NodeDeps, "nodePlan" | "directory">,
 ) {
-  const { serviceCidr, apiAddress: podAddress } = nodePlan.isPossible
-    ? nodePlan.network
-    : { serviceCidr: SERVICE_CIDR, apiAddress: undefined };
-  return serveControlPlane(
+  const common = { address: ADDRESS, port, version: await readVersion(), localNode: LOCAL_NODE };
+  const parts = { ...renewed, journal: createMemoryJournal(), log: callbackLog(log) };
+  if (!nodePlan.isPossible) return await serveControlPlane({ ...common, serviceCidr: SERVICE_CIDR }, parts);
+  const { serviceCidr, apiAddress, dnsAddress } = nodePlan.network;
+  const { localVolumes: root } = computeStateLayout(directory.path);
+  return await serveControlPlane(
     {
-      ...{ address: ADDRESS, port, podAddress, serviceCidr, version: await readVersion(), localNode: LOCAL_NODE },
-      networkPolicies: nodePlan.isPossible,
+      ...{ ...common, serviceCidr, podAddress: apiAddress, networkPolicies: true },
+      clusterDns: { serviceAddress: dnsAddress, serverAddress: apiAddress },
     },
-    { ...renewed, journal: createMemoryJournal(), log: callbackLog(log) },
+    { ...parts, localDirectories: createLocalDirectories({ root, nodeName: LOCAL_NODE.name }) },
   );
 }
 
@@ -262,10 +269,12 @@ async function ensureNode(deps: NodeDeps, options: StartClusterOptions): Promise
     writePrivately,
     async writeCredentials(paths) {
       const write = async () => {
-        const { node: nodePair, proxy: proxyPair } = renewals.current();
+        const current = renewals.current();
+        const dnsPair = await issueDnsCertificate(current);
         const files = [
-          ...computeNodeCredentials(paths.node, { url, user: nodeUserOf(LOCAL_NODE.name), pair: nodePair }),
-          ...computeNodeCredentials(paths.proxy, { url, user: PROXY_USER, pair: proxyPair }),
+          ...computeNodeCredentials(paths.node, { url, user: nodeUserOf(LOCAL_NODE.name), pair: current.node }),
+          ...computeNodeCredentials(paths.proxy, { url, user: PROXY_USER, pair: current.proxy }),
+          ...computeNodeCredentials(paths.dns, { url, user: CLUSTER_DNS_USER, pair: dnsPair }),
         ];
         for (const { path, text } of files) await writePrivately(path, text);
       };

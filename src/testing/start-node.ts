@@ -12,17 +12,19 @@ import { judgeMachine } from "../cluster/doctor/judge-machine.ts";
 import { readDoctorFacts } from "../cluster/doctor/read-doctor-facts.ts";
 import { ensureImages } from "../cluster/images/ensure-images.ts";
 import type { Daemon } from "../cluster/processes/daemon.ts";
+import { clusterDnsAddressOf } from "../cluster/supervisor/cluster-dns.ts";
 import { startAgent } from "../cluster/supervisor/start-agent.ts";
+import { startDns } from "../cluster/supervisor/start-dns.ts";
 import { startProxy } from "../cluster/supervisor/start-proxy.ts";
 import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
 import { removeNodeRunState } from "../cluster/supervisor/stop-node.ts";
 import { LOCAL_NODE } from "./local-node.ts";
 
-/** A node agent and a containerd of their own, as children of this process. */
+/** A node agent, a proxy of services, a DNS server and a containerd of their own, as children of this process. */
 export interface TestNode {
   readonly name: string;
   /**
-   * Stops both, ends the pods without a grace period, and removes everything that they made on the machine, except the
+   * Stops them, ends the pods without a grace period, and removes everything that they made on the machine, except the
    * directory.
    */
   stop(): Promise<void>;
@@ -39,13 +41,20 @@ export interface TestNodeOptions {
   /** The cluster's own authority, in PEM. The node accepts the client certificates that it signed. */
   authorityPem: string;
   network: TestNodeNetwork;
-  /** Writes kubeconfigs and client certificates of the node and its proxy, and keeps them up to date. */
-  writeCredentials(paths: { node: NodeCredentialPaths; proxy: NodeCredentialPaths }): Promise<void>;
+  /** Writes kubeconfigs and client certificates of the node, its proxy and its DNS server, and keeps them up to date. */
+  writeCredentials(paths: TestNodeCredentials): Promise<void>;
   writePrivately(path: string, text: string): Promise<void>;
   /** The archives of images to import. */
   images: readonly string[];
   log: Log;
   signal: AbortSignal;
+}
+
+/** Where each part of a node finds its credentials. */
+export interface TestNodeCredentials {
+  readonly node: NodeCredentialPaths;
+  readonly proxy: NodeCredentialPaths;
+  readonly dns: NodeCredentialPaths;
 }
 
 const NODE_NAME = LOCAL_NODE.name;
@@ -70,7 +79,9 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
   const { log, signal } = options;
   const layout = computeStateLayout(options.directory);
   const entry = findProgram();
-  const running: { containerd?: Containerd; agent?: Daemon; proxy?: Promise<Daemon | undefined> } = {};
+  const running: { containerd?: Containerd; agent?: Daemon; companions: ReadonlyArray<Promise<Daemon | undefined>> } = {
+    companions: [],
+  };
   // Pods must not be left behind either by a test that calls process.exit, or that dies of an error.
   const onExit = () => {
     const args = [entry, "down", "--pods", "--now", `--state-dir=${layout.directory}`];
@@ -81,7 +92,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
     process.removeListener("exit", onExit);
     const steps = [
       async () => await running.agent?.stop(),
-      async () => await (await running.proxy)?.stop(),
+      async () => void (await Promise.all(running.companions.map(async (companion) => (await companion)?.stop()))),
       async () => await running.containerd?.stop(),
       async () => await removeNodeRunState(layout, log),
     ];
@@ -97,6 +108,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
     await options.writeCredentials({
       node: { kubeconfig: layout.nodeKubeconfig, clientPair: layout.nodeClientPair, authority },
       proxy: { kubeconfig: layout.proxyKubeconfig, clientPair: layout.proxyClientPair, authority },
+      dns: { kubeconfig: layout.dnsKubeconfig, clientPair: layout.dnsClientPair, authority },
     });
     await mkdir(layout.manifests);
     const containerd = await startContainerd({ ...options.network, directory: layout.runtime, log });
@@ -105,24 +117,31 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
     for (const archive of options.images) await importArchive(containerd, archive);
     // The flags of this process are for its tests: loaders, --test, --eval.
     const program = { entry, nodeFlags: [], log, signal };
-    const proxyOptions = { ...program, ...options.network, nodeName: NODE_NAME };
-    running.proxy = startProxy(layout, proxyOptions).catch((error: unknown) => {
-      log.error("services lead nowhere", { error: messageOf(error) });
-      return undefined;
-    });
+    const companionOptions = { ...program, ...options.network, nodeName: NODE_NAME };
+    const orTell = async (start: Promise<Daemon>, loss: string): Promise<Daemon | undefined> => {
+      return await start.catch((error: unknown) => {
+        log.error(loss, { error: messageOf(error) });
+        return undefined;
+      });
+    };
+    running.companions = [
+      orTell(startProxy(layout, companionOptions), "services lead nowhere"),
+      orTell(startDns(layout, companionOptions), "names of services do not resolve"),
+    ];
     running.agent = await startAgent(layout, {
       ...program,
       endpoint: containerd.endpoint,
       enterMountNamespace: containerd.enterMountNamespace,
       manifests: layout.manifests,
       healthzPort: 0,
+      clusterDns: options.network.dnsAddress,
       serverAddress: LOCAL_NODE.address,
       serverPort: 0,
       // The fill level of the machine's disk must not decide how a test ends.
       evictionHard: { "memory.available": "100Mi" },
       kubeletArguments: [`--hostname-override=${NODE_NAME}`],
     });
-    await running.proxy;
+    await Promise.all(running.companions);
     return { name: NODE_NAME, stop };
   } catch (error) {
     await stop().catch((failure: unknown) =>
@@ -159,6 +178,8 @@ export interface TestNodeNetwork {
   readonly podCidr: string;
   readonly serviceCidr: string;
   readonly apiAddress: string;
+  /** The address of the service of the cluster's DNS. */
+  readonly dnsAddress: string;
 }
 
 /**
@@ -179,11 +200,13 @@ export function chooseNetwork(): TestNodeNetwork {
       (address) => address.startsWith(prefix) && Math.abs(Number(address.split(".")[2]) - third) < 16,
     );
     if (!isTaken || attempt === NETWORKS) {
+      const serviceCidr = `10.${128 + (index >> 4)}.${third}.0/20`;
       return {
         bridge: `nlt${process.pid}x${number}`,
         podCidr: `${prefix}${third}.0/20`,
-        serviceCidr: `10.${128 + (index >> 4)}.${third}.0/20`,
+        serviceCidr,
         apiAddress: `${prefix}${third}.1`,
+        dnsAddress: clusterDnsAddressOf(serviceCidr),
       };
     }
   }

@@ -8,11 +8,11 @@ import type { RestartableCluster } from "./node-cluster.ts";
 const DAY_MS = 86_400_000;
 
 /** Nodelet's control plane on a journal that outlives it. */
-export async function startRestartableCluster(): Promise<RestartableCluster> {
+export async function startRestartableCluster(serviceCidr = "10.96.0.0/16"): Promise<RestartableCluster> {
   const certificates = await createCertificates();
   const journal = createMemoryJournal();
   const serve = async (port: number): Promise<RunningControlPlane> => {
-    const options = { address: "127.0.0.1", port, serviceCidr: "10.96.0.0/16", version: "0.0.0" };
+    const options = { address: "127.0.0.1", port, serviceCidr, version: "0.0.0" };
     const started = await serveControlPlane(options, { journal, certificates, log: silentLog });
     await Promise.race([started.ready, started.ended]);
     return started;

@@ -70,6 +70,31 @@ describe("startCluster with a node", () => {
     expect(await ownLogLinks()).toEqual([]);
   });
 
+  it("runs pods as in a cluster: names of services resolve, and claims of the default class bind", async () => {
+    const { code, stdout, stderr } = await run(`${PRELUDE}
+      const cluster = await startCluster({ node: true });
+      const core = coreOf(cluster);
+      const requests = { storage: "1Mi" };
+      const claim = { metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests } } };
+      await core.createNamespacedPersistentVolumeClaim({ namespace: "default", body: claim });
+      const script = "nslookup kubernetes.default.svc > /data/answer; cp /data/answer /dev/termination-log";
+      const main = { name: "main", image: "localhost/nodelet/demo:1", command: ["sh", "-c", script] };
+      const volumeMounts = [{ name: "data", mountPath: "/data" }];
+      const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
+      const spec = { restartPolicy: "Never", containers: [{ ...main, volumeMounts }], volumes };
+      await core.createNamespacedPod({ namespace: "default", body: { metadata: { name: "job" }, spec } });
+      const pod = await untilPhase(core, "job", "Succeeded");
+      const { status } = await core.readNamespacedPersistentVolumeClaim({ namespace: "default", name: "data" });
+      const service = await core.readNamespacedService({ namespace: "default", name: "kubernetes" });
+      const { message } = pod.status.containerStatuses[0].state.terminated;
+      console.log(JSON.stringify({ phase: status.phase, isNamed: message.includes(service.spec.clusterIP) }));
+      await cluster.stop();
+    `);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toEqual({ phase: "Bound", isNamed: true });
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
   it("takes its pods along when the process ends without stopping it", async () => {
     const { pid, code } = await run(`${PRELUDE}
       const cluster = await startCluster({ node: true });
