@@ -5,7 +5,7 @@ import { noVoidPromise } from "./test/tidy/lint-rules.mjs";
 export default tseslint.config(
   { ignores: ["dist/**", "coverage/**"] },
   {
-    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts", "examples/**/*.ts"],
+    files: ["src/**/*.{ts,tsx}", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts", "examples/**/*.ts"],
     ignores: ["**/gen/**"],
     extends: [tseslint.configs.base],
     languageOptions: { parserOptions: { projectService: true } },
@@ -24,7 +24,7 @@ export default tseslint.config(
   },
   {
     // A promise of the product that nobody catches would end the process; that of a test fails the test.
-    files: ["src/**/*.ts"],
+    files: ["src/**/*.{ts,tsx}"],
     ignores: ["**/gen/**", "**/*.test.ts", "**/__fixtures__/**"],
     plugins: { nodelet: { rules: { "no-void-promise": noVoidPromise } } },
     rules: {

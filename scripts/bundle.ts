@@ -2,12 +2,12 @@
  * Bundles the program into `dist/`: `nodelet.js`, which reads the command line, `node-commands.js` with the node agent and
  * all else that has to do with a node, `control-plane.js` and `dns.js`, of which it loads what the command needs; and `testing.js`,
  * which is `nodelet/testing` and loads `testing-node.js` when a test wants a node. The last two share the API server. Beside them
- * lies the manual, `nodelet.1`.
+ * lie the manual, `nodelet.1`, and in `page/` the page of `nodelet dashboard`, which runs in browsers.
  * Run with `npm run build`.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { relative } from "node:path";
-import { type BuildOptions, build, type Plugin } from "esbuild";
+import { relative, resolve } from "node:path";
+import { type BuildOptions, build, type OutputFile, type Plugin } from "esbuild";
 import ts from "typescript";
 import { createProgram } from "../src/cli/main.ts";
 import { writeManual } from "../src/cli/manual/write-manual.ts";
@@ -64,13 +64,19 @@ async function bundle(entryPoints: Readonly<Record<string, string>>, banner: str
     banner: { js: banner },
     write: false,
   });
-  // What is imported comes before what imports it.
-  const isShared = (path: string) => path.includes("/shared-");
-  for (const { path, contents } of outputFiles.toSorted(
-    (a, b) => Number(isShared(b.path)) - Number(isShared(a.path)),
+  for (const { path, contents } of outputFiles) {
+    if (path.endsWith(".js")) refuseWideText(relative(".", path), Buffer.from(contents).toString("latin1"));
+  }
+  writeOutputs(outputFiles);
+}
+
+/** Writes files in an order in which what is imported comes before what imports it. */
+function writeOutputs(outputs: ReadonlyArray<Pick<OutputFile, "path" | "contents">>): void {
+  const isImported = (path: string) => /-[A-Z0-9]{8}\.(js|css)$/.test(path);
+  for (const { path, contents } of outputs.toSorted(
+    (a, b) => Number(isImported(b.path)) - Number(isImported(a.path)),
   )) {
     const output = relative(".", path);
-    if (output.endsWith(".js")) refuseWideText(output, Buffer.from(contents).toString("latin1"));
     const mode = output === "dist/nodelet.js" ? 0o755 : 0o644;
     writeFileSync(`${output}.next`, contents, { mode });
     renameSync(`${output}.next`, output);
@@ -79,9 +85,39 @@ async function bundle(entryPoints: Readonly<Record<string, string>>, banner: str
   }
 }
 
+/** The packages that are part of the page; their licences lie beside it. */
+const PAGE_PACKAGES = ["preact", "uplot", "@xterm/xterm"];
+
+/** Bundles the page with everything that it needs: browsers get nothing from elsewhere. */
+async function bundlePage(): Promise<void> {
+  const { outputFiles } = await build({
+    bundle: true,
+    entryPoints: { main: "src/dashboard/page/main.tsx" },
+    outdir: "dist/page",
+    splitting: true,
+    chunkNames: "[name]-[hash]",
+    format: "esm",
+    platform: "browser",
+    target: ["chrome122", "firefox125", "safari17.4"],
+    minify: true,
+    legalComments: "external",
+    write: false,
+  });
+  const licences = PAGE_PACKAGES.map((name) => `${name}\n\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8")}`);
+  const page = resolve("dist/page");
+  writeOutputs([
+    ...outputFiles,
+    ...["index.html", "icon.svg"].map((name) => {
+      return { path: `${page}/${name}`, contents: readFileSync(`src/dashboard/page/${name}`) };
+    }),
+    { path: `${page}/LICENSES.txt`, contents: Buffer.from(licences.join("\n\n")) },
+  ]);
+}
+
 /** Removes what an earlier build has left. */
 function removeOldOutputs(): void {
-  const outputs = readdirSync("dist").filter((name) => /\.(js|js\.map|LEGAL\.txt)$/.test(name));
+  const names = readdirSync("dist", { recursive: true, encoding: "utf8" });
+  const outputs = names.filter((name) => /\.(js|js\.map|css|html|svg|txt)$/.test(name));
   for (const name of outputs) if (!written.has(`dist/${name}`)) rmSync(`dist/${name}`);
 }
 
@@ -98,7 +134,7 @@ function refuseWideText(name: string, text: string): void {
 const environment = Object.entries(RUN_TIME_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
 
 const written = new Set<string>();
-mkdirSync("dist", { recursive: true });
+mkdirSync("dist/page", { recursive: true });
 await bundle(
   { "control-plane": "src/cluster/control-plane/run-control-plane.ts", testing: "src/testing/start-cluster.ts" },
   REQUIRE,
@@ -110,6 +146,7 @@ await bundle({ "testing-node": "src/testing/start-node.ts" }, REQUIRE);
 // the same in the first line, is not in BusyBox.
 const start = `exec env ${environment.join(" ")} node ${RUN_TIME_FLAGS.join(" ")} "$0" "$@"`;
 await bundle({ nodelet: "src/cli/entry.ts" }, `#!/usr/bin/env sh\n":" //; ${start}\n${REQUIRE}`);
+await bundlePage();
 removeOldOutputs();
 
 // What it exports mentions no type of another file, so that its declarations stand alone.

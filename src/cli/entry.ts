@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
 let unwritten: Error | undefined;
@@ -8,7 +9,10 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   unwritten = error;
 });
 
-const [command, ...rest] = process.argv.slice(2);
+const [, program = "", ...given] = process.argv;
+// A link named kubelet is the node agent, for whoever starts a kubelet.
+const words = basename(program) === "kubelet" ? ["kubelet", ...given] : given;
+const [command, ...rest] = words;
 // The node agent's code is loaded without the rest: it runs for months, and should not hold code in memory that it does
 // not need.
 if (command === "kubelet") {
@@ -16,7 +20,7 @@ if (command === "kubelet") {
   process.exitCode = await runKubelet(rest, process);
 } else {
   const { main } = await import("./main.ts");
-  process.exitCode = await main(process.argv.slice(2), fileURLToPath(import.meta.url));
+  process.exitCode = await main(words, fileURLToPath(import.meta.url));
 }
 if (unwritten !== undefined) {
   process.stderr.write(`nodelet: the standard output cannot be written: ${unwritten.message}\n`);

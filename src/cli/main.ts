@@ -6,9 +6,11 @@ import { CodedError, codeOf, isNoSpace, messageOf } from "../base/errors.ts";
 import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../cluster/containerd/cni-config.ts";
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
 import { createLog } from "../host/log/create-log.ts";
+import { addressRanges, ipv4FirstRanges } from "./address-ranges.ts";
 import { addAutoscalerFlags } from "./autoscaler-flags.ts";
 import { addCompletion } from "./completion/completion-command.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
+import type { DashboardCommand } from "./dashboard.ts";
 import { addExplain } from "./explain/explain-command.ts";
 import type { OutputFormat } from "./format-output.ts";
 import type { ImagesCommand } from "./images.ts";
@@ -17,6 +19,7 @@ import { addNodeMonitorFlags } from "./node-monitor-flags.ts";
 import { outputForPrograms, outputWithWide } from "./output-option.ts";
 import { addProxy } from "./proxy/proxy-command.ts";
 import type { DnsCommand } from "./serve-dns.ts";
+import type { InstallOptions } from "./service.ts";
 import { computeStateDirectory } from "./state-directory.ts";
 import type { UpOptions } from "./up.ts";
 import { readVersion } from "./version.ts";
@@ -76,6 +79,7 @@ export function createProgram({ argv, entry, version }: Invocation, finish: Fini
     const explainIt = await (await import("./node-commands.ts")).loadExplain();
     await finish(explainIt(asked, { asPlugin: isPlugin(process.argv) }));
   });
+  addDashboard(program, finish);
   addDoctor(program, finish);
   addImages(program, finish);
   addService(program, entry, finish);
@@ -125,7 +129,7 @@ function addUp(program: Command, run: (options: UpOptions) => Promise<void>): vo
     )
     .option("--pods", "remove the pods too when it is stopped", false)
     .option("--wait-timeout <seconds>", "with --detach: wait this long for the pods", wholeNumber(1, 86_400), 120)
-    .option("--pod-cidr <cidr>", "addresses of pods", ipv4Cidr, DEFAULT_POD_CIDR)
+    .option("--pod-cidr <cidrs>", `addresses of pods${SECOND_FAMILY}`, ipv4FirstRanges, DEFAULT_POD_CIDR)
     .option("--bridge <name>", "network interface that connects the pods", bridgeName, DEFAULT_BRIDGE)
     .option("--containerd <path>", "the containerd to run (default: the one on the search path)")
     .option(
@@ -136,7 +140,7 @@ function addUp(program: Command, run: (options: UpOptions) => Promise<void>): vo
     )
     .addOption(apiAddress())
     .addOption(apiPort().argParser(wholeNumber(1, MAX_PORT)))
-    .addOption(serviceCidr())
+    .addOption(serviceCidr().argParser(ipv4FirstRanges))
     .option("--no-proxy", "leave services to a proxy that you run")
     .option("--no-dns", "leave the cluster's names to a DNS server that you run, such as CoreDNS")
     .addOption(kubeletArgument())
@@ -158,8 +162,10 @@ const apiAddress = () =>
 
 const apiPort = () => new Option("--api-port <port>", "port of the Kubernetes API").default(6443);
 
+const SECOND_FAMILY = "; two families have two ranges, as 10.96.0.0/16,fd00:96::/112";
+
 const serviceCidr = () =>
-  new Option("--service-cidr <cidr>", "addresses of services").default("10.96.0.0/16").argParser(ipv4Cidr);
+  new Option("--service-cidr <cidrs>", `addresses of services${SECOND_FAMILY}`).default("10.96.0.0/16");
 
 function addControlPlane(program: Command, finish: Finish): void {
   const command = program
@@ -167,9 +173,14 @@ function addControlPlane(program: Command, finish: Finish): void {
     .description("run the Kubernetes API alone, without a node; needs no root")
     .addOption(apiAddress())
     .addOption(apiPort().argParser(wholeNumber(0, MAX_PORT)))
-    .addOption(serviceCidr())
-    .option("--cluster-cidr <cidr>", "give each node a range of these addresses for its pods (default: none)", ipv4Cidr)
+    .addOption(serviceCidr().argParser(addressRanges))
+    .option(
+      "--cluster-cidr <cidrs>",
+      "give each node a range of these addresses for its pods (default: none)",
+      addressRanges,
+    )
     .option("--node-cidr-mask-size <bits>", "how large each node's range is (default: 24)", wholeNumber(1, 32))
+    .option("--node-cidr-mask-size-ipv6 <bits>", "the same of IPv6 (default: 64)", wholeNumber(1, 128))
     .option(
       "--network-policies",
       "a nodelet proxy keeps to network policies: warn nobody that they are not kept",
@@ -249,6 +260,23 @@ function addStatus(program: Command, finish: Finish): void {
     });
 }
 
+function addDashboard(program: Command, finish: Finish): void {
+  program
+    .command("dashboard")
+    .description("serve a page about the cluster on this machine, with your rights, until it is stopped")
+    .option(
+      "--kubeconfig <file>",
+      "show this cluster (default: $KUBECONFIG, nodelet up on this machine, ~/.kube/config)",
+      absolutePath,
+    )
+    .option("--port <port>", "port of 127.0.0.1 to listen at, 0 for any free one", wholeNumber(0, MAX_PORT), 0)
+    .addOption(stateDirectory())
+    .action(async (options: DashboardCommand) => {
+      const dashboard = await (await import("./node-commands.ts")).loadDashboard();
+      await finish(dashboard(options));
+    });
+}
+
 function addDoctor(program: Command, finish: Finish): void {
   program
     .command("doctor")
@@ -267,12 +295,20 @@ function addService(program: Command, entry: string, finish: Finish): void {
     .command("install")
     .description("run nodelet as a service of systemd, from now on and after each start of the machine")
     .argument("[command...]", "what the service runs, with its arguments: up, or kubelet (default: up)")
+    .option("--as-kubelet", "be this machine's program and service kubelet instead, as kubeadm uses them", false)
+    .option(
+      "--replace",
+      "with --as-kubelet: take the place of the kubelet that is there, until nodelet uninstall",
+      false,
+    )
     .passThroughOptions()
     .allowUnknownOption()
-    .action(async (words: string[]) => await finish((await load()).install(words, entry)));
+    .action(
+      async (words: string[], options: InstallOptions) => await finish((await load()).install(words, options, entry)),
+    );
   program
     .command("uninstall")
-    .description("stop the service of nodelet and remove it; pods run on")
+    .description("stop the service of nodelet and remove it, and give the kubelet of before its place; pods run on")
     .action(async () => await finish((await load()).uninstall()));
 }
 
@@ -311,14 +347,6 @@ function wholeNumber(least: number, most: number): (text: string) => number {
     if (/^\d+$/.test(text) && value >= least && value <= most) return value;
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };
-}
-
-/** Checks an IPv4 range of at least four addresses: one is the network's, one the bridge's, one the broadcast's. */
-function ipv4Cidr(text: string): string {
-  const [address = "", prefix = "", ...rest] = text.split("/");
-  if (isIPv4(address) && /^\d{1,2}$/.test(prefix) && Number(prefix) >= 8 && Number(prefix) <= 30 && rest.length === 0)
-    return text;
-  throw new InvalidArgumentError("It must be an IPv4 network such as 10.64.0.0/16, of /8 to /30.");
 }
 
 function ipAddress(text: string): string {

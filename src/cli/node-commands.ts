@@ -20,3 +20,5 @@ export const loadService = async () => await import("./service.ts");
 export const loadProxy = async () => (await import("./proxy/run-proxy.ts")).runProxy;
 /** Loads the command `nodelet images`. */
 export const loadImages = async () => (await import("./images.ts")).images;
+/** Loads the command `nodelet dashboard`. */
+export const loadDashboard = async () => (await import("./dashboard.ts")).dashboard;

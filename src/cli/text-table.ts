@@ -1,4 +1,4 @@
-import { toPlainText } from "./plain-text.ts";
+import { toPlainText } from "../base/plain-text.ts";
 
 const GAP = "   ";
 

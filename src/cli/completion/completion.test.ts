@@ -55,6 +55,7 @@ test("what shells are told is what --help shows", () => {
       "dns",
       "status",
       "explain",
+      "dashboard",
       "doctor",
       "images",
       "install",

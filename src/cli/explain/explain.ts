@@ -1,5 +1,3 @@
-import { homedir } from "node:os";
-import { delimiter, join } from "node:path";
 import { assertNever } from "../../base/assert.ts";
 import { codeOf } from "../../base/errors.ts";
 import { explainByApi, explainNodeByApi, explainPending, withCluster } from "../../cluster/explain/explain-by-api.ts";
@@ -8,6 +6,7 @@ import { readPodPlaces } from "../../cluster/supervisor/pod-places.ts";
 import { computeStateLayout, type StateLayout } from "../../cluster/supervisor/state-layout.ts";
 import { isInTrouble } from "../../explain/explain-pod.ts";
 import type { PodExplanation } from "../../explain/explanation.ts";
+import { findKubeconfig } from "../find-kubeconfig.ts";
 import { formatOutput, type OutputFormat } from "../format-output.ts";
 import type { AskedExplanation } from "./explain-command.ts";
 import { formatNodeExplanation, formatPending, formatPodExplanation } from "./format-explanation.ts";
@@ -89,12 +88,6 @@ async function readPending(namespace: string | undefined, options: ExplainOption
 
 function print(found: object, { output }: ExplainOptions, format: () => string): void {
   console.log(output === undefined ? format() : formatOutput(found, output));
-}
-
-/** Finds the cluster as kubectl does: `--kubeconfig`, `$KUBECONFIG` (its first file), `~/.kube/config`. */
-function findKubeconfig(given: string | undefined, environment: Readonly<Record<string, string | undefined>>): string {
-  const named = environment["KUBECONFIG"]?.split(delimiter).find((path) => path !== "");
-  return given ?? named ?? join(homedir(), ".kube", "config");
 }
 
 /** Runs `nodelet explain`. `asPlugin` is for kubectl, whose users mean the cluster that kubectl would ask. */

@@ -1,9 +1,9 @@
 import { parseTime } from "../../base/clock.ts";
 import { formatHumanDuration } from "../../base/human-duration.ts";
+import { toPlainText } from "../../base/plain-text.ts";
 import type { NodeExplanation } from "../../explain/explain-node.ts";
 import type { ExplainedStep, PodExplanation, Reason } from "../../explain/explanation.ts";
 import { foldRepeats } from "../../explain/fold-repeats.ts";
-import { toPlainText } from "../plain-text.ts";
 
 /** Formats an explanation for people: what it waits for or what ended it first, then what happened, in order. */
 export function formatPodExplanation(found: PodExplanation, now: number): string {

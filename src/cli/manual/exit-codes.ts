@@ -42,6 +42,11 @@ export const EXIT_CODES: readonly ExitCodes[] = [
     failed: "nobody knows of the pod, or nobody could be asked",
   },
   {
+    commands: ["dashboard"],
+    done: "stopped by a signal",
+    failed: "no kubeconfig, or its port is taken",
+  },
+  {
     commands: ["doctor"],
     done: "pods can run on this machine; there may be warnings",
     failed: "a check has failed",

@@ -17,6 +17,8 @@ interface DialTarget {
   readonly verifyServer: boolean;
   /** Default: the host of `origin`. */
   readonly serverName: string | undefined;
+  /** The protocols that are offered to the server. Default: both. */
+  readonly protocols?: ReadonlyArray<DialedSocket["protocol"]>;
 }
 
 /** An open connection, and the protocol on which its ends agreed. */
@@ -108,7 +110,7 @@ async function openTls(tcp: Socket, target: DialTarget & { host: string }, signa
     host: target.host,
     // An address is no server name, by RFC 6066.
     ...(isIP(name) === 0 && { servername: name }),
-    ALPNProtocols: ["h2", "http/1.1"],
+    ALPNProtocols: [...(target.protocols ?? ["h2", "http/1.1"])],
     secureContext: target.secureContext,
     rejectUnauthorized: target.verifyServer,
     checkServerIdentity: (_host, certificate) => checkServerIdentity(name, certificate),

@@ -1,0 +1,91 @@
+import type { Pod } from "../../api/gen/types.ts";
+import { parseTime } from "../../base/clock.ts";
+import type { ExplainedStep } from "../../explain/explanation.ts";
+
+/** One thing that had to be done before the pod was ready. Times are milliseconds since the epoch. */
+export interface StartStep {
+  readonly what: "scheduling" | "volumes" | "sandbox" | "image" | "create" | "start" | "ready";
+  /** The container; undefined for what concerns the whole pod. */
+  readonly container: string | undefined;
+  readonly from: number;
+  /** Undefined: it goes on. */
+  readonly until: number | undefined;
+  /** What was recorded at its end. */
+  readonly note: string;
+}
+
+/** The start of a pod, from its creation until it was ready first. */
+interface Waterfall {
+  readonly from: number;
+  /** The end of the last step, or now while one goes on. */
+  readonly until: number;
+  readonly steps: readonly StartStep[];
+}
+
+/** The order in which a container comes to run, by the reasons of the records. */
+const CONTAINER_STEPS = [
+  { what: "image", begin: "Pulling", end: "Pulled" },
+  { what: "create", begin: undefined, end: "Created" },
+  { what: "start", begin: undefined, end: "Started" },
+] as const;
+
+/**
+ * Computes the first start of a pod from its records. A step begins where what it needs has ended, because a pod's worker
+ * does one thing after the other. Undefined where nothing of the start is known.
+ */
+export function computeWaterfall(pod: Pod, steps: readonly ExplainedStep[], now: number): Waterfall | undefined {
+  const own = steps.filter(({ uid }) => uid === pod.metadata?.uid);
+  const createdAt = parseTime(pod.metadata?.creationTimestamp);
+  const first = own[0] === undefined ? undefined : parseTime(own[0].firstAt);
+  const from = createdAt ?? first;
+  if (from === undefined) return undefined;
+  const found: StartStep[] = [];
+  let at = from;
+  const add = (what: StartStep["what"], end: ExplainedStep | undefined, time = parseTime(end?.firstAt)) => {
+    if (time === undefined) return;
+    found.push({ what, container: undefined, from: Math.min(at, time), until: time, note: end?.message ?? "" });
+    at = Math.max(at, time);
+  };
+  const scheduled = pod.status?.conditions?.find(({ type, status }) => type === "PodScheduled" && status === "True");
+  // The API server's times are whole seconds: what the node recorded first was not before the pod had a node.
+  const scheduledAt = parseTime(scheduled?.lastTransitionTime);
+  add(
+    "scheduling",
+    undefined,
+    scheduledAt === undefined ? undefined : Math.max(from, Math.min(scheduledAt, first ?? scheduledAt)),
+  );
+  add("volumes", firstOf(own, "VolumesReady"));
+  add("sandbox", firstOf(own, "SandboxStarted"));
+  const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+  for (const { name } of containers) found.push(...containerSteps(own, name, at));
+  const ready = firstOf(own, "PodReady");
+  const lastEnd = Math.max(at, ...found.map(({ until }) => until ?? at));
+  if (ready !== undefined) {
+    const until = Math.max(lastEnd, parseTime(ready.firstAt) ?? lastEnd);
+    found.push({ what: "ready", container: undefined, from: lastEnd, until, note: ready.message });
+  }
+  if (found.length === 0) return undefined;
+  const ends = found.map(({ until }) => until ?? now);
+  return { from, until: Math.max(from, ...ends), steps: found };
+}
+
+function containerSteps(own: readonly ExplainedStep[], container: string, podReadyAt: number): StartStep[] {
+  const records = own.filter((step) => step.container === container);
+  const found: StartStep[] = [];
+  let at = podReadyAt;
+  for (const { what, begin, end } of CONTAINER_STEPS) {
+    const begun = begin === undefined ? undefined : parseTime(firstOf(records, begin)?.firstAt);
+    const last = firstOf(records, end);
+    const until = parseTime(last?.firstAt);
+    if (begun === undefined && until === undefined) continue;
+    const from = begun ?? Math.min(at, until ?? at);
+    found.push({ what, container, from, until, note: last?.message ?? "" });
+    if (until === undefined) break;
+    at = Math.max(at, until);
+  }
+  return found;
+}
+
+function firstOf(steps: readonly ExplainedStep[], reason: string): ExplainedStep | undefined {
+  return steps.find((step) => step.reason === reason);
+}
