@@ -77,6 +77,21 @@ export const ENDPOINT_SLICES = defineResource<types.EndpointSlice>({
   kind: "EndpointSlice",
   namespaced: true,
 });
+const resource = { group: "resource.k8s.io", version: "v1" };
+/** A claim of devices. */
+export const RESOURCE_CLAIMS = defineResource<types.ResourceResourceClaim>({
+  ...resource,
+  plural: "resourceclaims",
+  kind: "ResourceClaim",
+  namespaced: true,
+});
+/** The devices that a driver offers, mostly of one node. */
+export const RESOURCE_SLICES = defineResource<types.ResourceSlice>({
+  ...resource,
+  plural: "resourceslices",
+  kind: "ResourceSlice",
+  namespaced: false,
+});
 /** This resource can only be created, beneath a service account. */
 export const TOKEN_REQUESTS = defineResource<types.TokenRequest>({
   group: "authentication.k8s.io",

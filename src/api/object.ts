@@ -25,12 +25,14 @@ export interface TypedKinds {
   CustomResourceDefinition: types.CustomResourceDefinition;
   DaemonSet: types.DaemonSet;
   Deployment: types.Deployment;
+  DeviceClass: types.DeviceClass;
   Endpoints: types.Endpoints;
   EndpointSlice: types.EndpointSlice;
   Event: types.Event;
   FlowSchema: types.FlowSchema;
   HorizontalPodAutoscaler: types.HorizontalPodAutoscaler;
   Ingress: types.Ingress;
+  IPAddress: types.IPAddress;
   IngressClass: types.IngressClass;
   Job: types.Job;
   Lease: types.Lease;
@@ -51,7 +53,10 @@ export interface TypedKinds {
   PriorityLevelConfiguration: types.PriorityLevelConfiguration;
   ReplicaSet: types.ReplicaSet;
   ReplicationController: types.ReplicationController;
+  ResourceClaim: types.ResourceResourceClaim;
+  ResourceClaimTemplate: types.ResourceClaimTemplate;
   ResourceQuota: types.ResourceQuota;
+  ResourceSlice: types.ResourceSlice;
   Role: types.Role;
   RoleBinding: types.RoleBinding;
   RuntimeClass: types.RuntimeClass;
@@ -61,6 +66,7 @@ export interface TypedKinds {
   SelfSubjectRulesReview: types.SelfSubjectRulesReview;
   Service: types.Service;
   ServiceAccount: types.ServiceAccount;
+  ServiceCIDR: types.ServiceCIDR;
   StatefulSet: types.StatefulSet;
   StorageClass: types.StorageClass;
   SubjectAccessReview: types.SubjectAccessReview;

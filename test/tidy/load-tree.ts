@@ -6,8 +6,8 @@ import { parseSource, type TextFile, type Tree } from "./source.ts";
 const REPOSITORY: string = join(import.meta.dirname, "../..");
 
 const SOURCE_FOLDERS = /^(src|test|bench|scripts)\//;
-const SOURCE_FILE = /\.(ts|mts|js|mjs)$/;
-const TEXT_FILE = /\.(ts|mts|js|mjs|json|md|ya?ml|toml|conflist|sh|proto)$|^\.ci\//;
+const SOURCE_FILE = /\.(ts|tsx|mts|js|mjs)$/;
+const TEXT_FILE = /\.(ts|tsx|mts|js|mjs|css|html|json|md|ya?ml|toml|conflist|sh|proto)$|^\.ci\//;
 /** Made by a tool, fetched, or left behind by a run. */
 const NOT_OURS = new Set([
   "node_modules",

@@ -34,6 +34,7 @@ export const LAYERS: readonly Layer[] = [
   // The fake driver mounts what it publishes on the fake machine.
   { path: "src/csi", rank: 2, touchesWorld: true, alsoImports: ["src/host"] },
   { path: "src/device-plugin", rank: 2, touchesWorld: true },
+  { path: "src/dra", rank: 2, touchesWorld: true },
   { path: "src/host", rank: 2, touchesWorld: true },
   { path: "src/journal", rank: 2, touchesWorld: true },
   { path: "src/kube", rank: 2, touchesWorld: true },
@@ -55,6 +56,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/resources/topology", rank: 3 },
   { path: "src/node/resources/cgroups", rank: 3.1 },
   { path: "src/node/resources/cpus", rank: 3.1 },
+  { path: "src/node/resources/device-claims", rank: 3.1 },
   { path: "src/node/resources/devices", rank: 3.1 },
   { path: "src/node/resources/memory", rank: 3.1 },
   { path: "src/node/resources/records", rank: 3.1 },
@@ -151,6 +153,11 @@ export const LAYERS: readonly Layer[] = [
 
   // The entry points: they build the real world and hand it down.
   { path: "src/cluster", rank: 8, touchesWorld: true },
+  // The page of `nodelet dashboard`: what it shows, computed and pure; the server that asks for it; and what runs in the
+  // browser, which is a program of its own.
+  { path: "src/dashboard/model", rank: 8.1 },
+  { path: "src/dashboard", rank: 8.2 },
+  { path: "src/dashboard/page", rank: 8.3, touchesWorld: true },
   { path: "src/cli", rank: 9, touchesWorld: true },
   // What `nodelet/testing` exports: the same, in a test's process.
   { path: "src/testing", rank: 10, touchesWorld: true },
@@ -161,6 +168,7 @@ export const FAKES: readonly string[] = [
   "src/cri/fake",
   "src/csi/fake",
   "src/device-plugin/fake",
+  "src/dra/fake",
   "src/grpc/fake",
   "src/host/fake",
   "src/kube/fake",
@@ -168,7 +176,12 @@ export const FAKES: readonly string[] = [
 ];
 
 /** Files that are started and not imported: what they export is used by whoever starts them. */
-export const ENTRY_POINTS: readonly string[] = ["src/cli/main.ts", "bench/main.ts", "test/sim/main.ts"];
+export const ENTRY_POINTS: readonly string[] = [
+  "src/cli/main.ts",
+  "src/dashboard/page/main.tsx",
+  "bench/main.ts",
+  "test/sim/main.ts",
+];
 
 /** The layer of a file under `src/`; undefined for a file that has none. */
 export function layerOf(path: string, layers: readonly Layer[] = LAYERS): Layer | undefined {

@@ -1,7 +1,7 @@
 import { parseImageReference } from "../../../src/api/image-reference.ts";
 import { formatQuantity, parseQuantity } from "../../../src/api/quantity.ts";
+import { parseCidr, parseIpAddress } from "../../../src/api/validation/ip-address.ts";
 import { formatDuration, parseDuration } from "../../../src/config/duration.ts";
-import { parseCidr, parseIpAddress } from "../../../src/control-plane/kinds/rules/ip-address.ts";
 import { parseMountTable } from "../../../src/host/linux/mounts/mount-table.ts";
 import { readDockerConfigJson, readDockercfg } from "../../../src/node/runtime/images/docker-config.ts";
 import { promise, type Target } from "../target.ts";

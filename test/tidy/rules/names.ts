@@ -3,7 +3,7 @@ import ts from "typescript";
 import { nodeRule, type Rule } from "../source.ts";
 
 /** A second test of one source names its kind: `plan.property.test.ts`. */
-const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*((\.[a-z]+)?\.test)?\.(ts|mts|js|mjs)$/;
+const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*((\.[a-z]+)?\.test)?\.(ts|tsx|mts|js|mjs)$/;
 /** As a word of a kebab-case file name. */
 const EMPTY_FILE_WORD = /(^|-)(utils?|helpers?|manager|misc|common)(-|\.)/;
 /** As a word of a camel-case or upper-case name. */
