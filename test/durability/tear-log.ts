@@ -40,15 +40,41 @@ function readLog(path: string): WalLog | undefined {
   // A log without SQLite's header is one that counts as empty, and keeps its place on the disk.
   if (content.length < HEADER + FRAME || content.readUInt32BE(0) >>> 1 !== MAGIC) return undefined;
   const salt = content.subarray(16, 24);
+  const isInUse = (at: number) => content.subarray(at + 8, at + 16).equals(salt);
   const transactions: Array<{ start: number; end: number }> = [];
+  let sums = readSums(content, 24);
   let start = HEADER;
   let at = HEADER;
-  for (; at + FRAME <= content.length && content.subarray(at + 8, at + 16).equals(salt); at += FRAME) {
+  for (; at + FRAME <= content.length && isInUse(at); at += FRAME) {
+    sums = addSums(content, { from: at, length: 8 }, sums);
+    sums = addSums(content, { from: at + FRAME_HEADER, length: PAGE }, sums);
+    // A kill comes between the header of a frame and its page, too: such a write was never whole.
+    if (!isSame(sums, readSums(content, at + 16))) break;
     if (content.readUInt32BE(at + 4) === 0) continue;
     transactions.push({ start, end: at + FRAME });
     start = at + FRAME;
   }
-  return { content, transactions, isBegun: at > start };
+  return { content, transactions, isBegun: at > start || isInUse(at) };
+}
+
+/** The checksums of SQLite's write-ahead log: https://www.sqlite.org/fileformat2.html#walformat */
+type Sums = readonly [number, number];
+
+function readSums(content: Buffer, at: number): Sums {
+  return [content.readUInt32BE(at), content.readUInt32BE(at + 4)];
+}
+
+const isSame = (a: Sums, b: Sums) => a[0] === b[0] && a[1] === b[1];
+
+function addSums(content: Buffer, { from, length }: { from: number; length: number }, [first, second]: Sums): Sums {
+  const isBigEndian = (content.readUInt32BE(0) & 1) === 1;
+  const read = (at: number) => (isBigEndian ? content.readUInt32BE(at) : content.readUInt32LE(at));
+  let [a, b] = [first, second];
+  for (let at = from; at < from + length; at += 8) {
+    a = (a + read(at) + b) >>> 0;
+    b = (b + read(at + 4) + a) >>> 0;
+  }
+  return [a, b];
 }
 
 /** Where the transaction ends that brought the last acknowledged write; undefined when it is not in the log. */
