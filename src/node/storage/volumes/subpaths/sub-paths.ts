@@ -60,8 +60,8 @@ export function createSubPaths(deps: SubPathsDeps, options: { rootDirectory: str
   const show = async (request: SubPathRequest, target: string): Promise<void> => {
     const { volume, subPath } = request;
     const root = await files.stat(volume.hostPath);
-    // Nothing is made in a volume that is read-only.
-    const directoryMode = root === undefined || volume.readOnly ? undefined : root.mode & INHERITED_MODE;
+    // A volume whose mount is read-only refuses it; those of the API are so for containers only.
+    const directoryMode = root === undefined ? undefined : root.mode & INHERITED_MODE;
     await mounts.bindBeneath({ root: volume.hostPath, path: normalise(subPath), target, directoryMode });
   };
 
