@@ -1,31 +1,43 @@
 import { isDeepStrictEqual } from "node:util";
 import type { LoadBalancerIngress, Node, Service } from "../../../api/gen/types.ts";
 import { typed, untyped } from "../../../api/object.ts";
-import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../../control-loop/controller.ts";
+import { formatTime } from "../../../base/clock.ts";
+import {
+  type Controller,
+  type ControllerDeps,
+  runFollowingWithEvents,
+  unlessOvertaken,
+} from "../../control-loop/controller.ts";
 import { namespacedKeyOf } from "../../control-loop/namespaced-key.ts";
+import { createEventRecorder } from "../../control-loop/record-events.ts";
 import { createWorkQueue } from "../../control-loop/work-queue.ts";
 
 /** All services are planned at once, because they share the ports of the nodes. */
 const EVERYTHING = "load-balancers";
 const NO_BALANCER_LABEL = "node.kubernetes.io/exclude-from-external-load-balancers";
+const COMPONENT = "node-load-balancer";
+/** Upstream's names: of the condition, and of the event of a balancer that could not be made. */
+const PORTS_ERROR = "LoadBalancerPortsError";
+const FAILED = "SyncLoadBalancerFailed";
 
 /**
  * Gives services of the type LoadBalancer the addresses of the nodes, as k3s does. A service whose ports another one has
- * already waits without an address. Services with a class of their own belong to another controller.
+ * already waits without an address, and its condition and an event say for whom. Services with a class of their own belong
+ * to another controller.
  */
 export function createNodeLoadBalancer(deps: ControllerDeps): Controller {
-  const { reader, writer, feed } = deps;
+  const { reader, writer, feed, clock } = deps;
+  const events = createEventRecorder(deps, COMPONENT);
   const queue = createWorkQueue(deps, {
-    name: "node-load-balancer",
+    name: COMPONENT,
     async reconcile() {
       const services = reader.list("services").map((object) => typed("Service", object));
       const nodes = reader.list("nodes").map((object) => typed("Node", object));
-      for (const { service, ingress } of planIngress(services, nodes)) {
-        const { loadBalancer: _, ...status } = service.status ?? {};
-        const loadBalancer = ingress.length === 0 ? {} : { ingress: [...ingress] };
-        await unlessOvertaken(
-          writer.update("services", untyped({ ...service, status: { ...status, loadBalancer } }), "status"),
-        );
+      for (const { service, ingress, clash } of planIngress(services, nodes)) {
+        const status = statusOf(service, { ingress, clash, at: formatTime(clock.now()) });
+        const about = untyped({ ...service, status });
+        await unlessOvertaken(writer.update("services", about, "status"));
+        if (clash !== undefined) events.record({ about, type: "Warning", reason: FAILED, message: clash });
       }
       return undefined;
     },
@@ -40,33 +52,60 @@ export function createNodeLoadBalancer(deps: ControllerDeps): Controller {
       if (!isDeepStrictEqual(before, addressesOf(typed("Node", object)))) add();
     }),
   ];
-  return { run: (signal) => runFollowing(queue, follow, signal) };
+  return { run: (signal) => runFollowingWithEvents(queue, follow, events, signal) };
 }
 
 function isConcerned({ spec, status }: Service): boolean {
-  return spec?.type === "LoadBalancer" || (status?.loadBalancer?.ingress ?? []).length > 0;
+  const { loadBalancer: { ingress = [] } = {}, conditions = [] } = status ?? {};
+  return spec?.type === "LoadBalancer" || ingress.length > 0 || conditions.some(({ type }) => type === PORTS_ERROR);
+}
+
+interface Plan {
+  readonly service: Service;
+  readonly ingress: readonly LoadBalancerIngress[];
+  /** Why the service has no address: whose port it wants. */
+  readonly clash: string | undefined;
 }
 
 /** Plans the statuses that differ from what they are. Who was there first keeps its ports. */
-function planIngress(services: readonly Service[], nodes: readonly Node[]) {
+function planIngress(services: readonly Service[], nodes: readonly Node[]): Plan[] {
   const addresses = [...new Set(nodes.flatMap(addressesOf))];
-  const taken = new Set<string>();
+  const owners = new Map<string, string>();
   const sorted = services.filter(isConcerned).sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
-  return sorted.flatMap((service) => {
-    const { spec = {}, status } = service;
-    if (spec.loadBalancerClass !== undefined && spec.type === "LoadBalancer") return [];
+  const plans = sorted.flatMap((service): Plan[] => {
+    const { spec = {} } = service;
+    if (spec.type !== "LoadBalancer") return [{ service, ingress: [], clash: undefined }];
+    if (spec.loadBalancerClass !== undefined) return [];
     const ports = (spec.ports ?? []).map(({ protocol = "TCP", port }) => `${protocol} ${port}`);
-    const isWanted = spec.type === "LoadBalancer" && !ports.some((port) => taken.has(port));
-    for (const port of isWanted ? ports : []) taken.add(port);
-    const ingress = isWanted ? ingressOf(spec, addresses) : [];
-    const current = (status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip);
-    return isDeepStrictEqual(
-      current,
-      ingress.map(({ ip }) => ip),
-    )
-      ? []
-      : [{ service, ingress }];
+    const taken = ports.find((port) => owners.has(port));
+    if (taken !== undefined) {
+      const clash = `the node's port ${taken} belongs to the service ${owners.get(taken)}: it gets an address when that is gone`;
+      return [{ service, ingress: [], clash }];
+    }
+    for (const port of ports) owners.set(port, namespacedKeyOf(service.metadata ?? {}));
+    return [{ service, ingress: ingressOf(spec, addresses), clash: undefined }];
   });
+  return plans.filter(isNews);
+}
+
+function isNews({ service: { status = {} }, ingress, clash }: Plan): boolean {
+  const ips = (list: readonly LoadBalancerIngress[] = []) => list.map(({ ip }) => ip);
+  const told = status.conditions?.find(({ type }) => type === PORTS_ERROR)?.message;
+  return told !== clash || !isDeepStrictEqual(ips(status.loadBalancer?.ingress), ips(ingress));
+}
+
+function statusOf(
+  { status: { loadBalancer: _, conditions = [], ...status } = {} }: Service,
+  { ingress, clash, at }: Pick<Plan, "ingress" | "clash"> & { readonly at: string },
+): Service["status"] {
+  const reason = { type: PORTS_ERROR, status: "True", reason: "PortsTaken", lastTransitionTime: at };
+  const next = conditions.filter(({ type }) => type !== PORTS_ERROR);
+  if (clash !== undefined) next.push({ ...reason, message: clash });
+  return {
+    ...status,
+    ...(next.length > 0 && { conditions: next }),
+    loadBalancer: ingress.length === 0 ? {} : { ingress: [...ingress] },
+  };
 }
 
 function orderOf({ metadata = {} }: Service): string {

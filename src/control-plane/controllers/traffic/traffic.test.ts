@@ -344,6 +344,10 @@ describe("a load balancer", () => {
     const found = bench.reader.get({ resource: "services", namespace: "a", name });
     return found && typed("Service", found).status?.loadBalancer?.ingress?.map(({ ip }) => ip);
   };
+  const conditions = (name: string) => {
+    const found = bench.reader.get({ resource: "services", namespace: "a", name });
+    return found && (typed("Service", found).status?.conditions ?? []);
+  };
   beforeEach(async () => {
     bench.start(createNodeLoadBalancer(bench.deps));
     const addresses = [
@@ -367,7 +371,13 @@ describe("a load balancer", () => {
     await put("services", balanced("two"));
     await put("services", balanced("classy", { loadBalancerClass: "example.com/x", ports: [{ port: 81 }] }));
     expect([ingress("one"), ingress("two"), ingress("classy")]).toEqual([["192.0.2.10"], undefined, undefined]);
+    const message = "the node's port TCP 80 belongs to the service a/one: it gets an address when that is gone";
+    expect(conditions("two")).toMatchObject([{ type: "LoadBalancerPortsError", status: "True", message }]);
+    expect(bench.reader.list("events")).toMatchObject([
+      { involvedObject: { name: "two" }, type: "Warning", reason: "SyncLoadBalancerFailed", message, count: 1 },
+    ]);
     await remove("services", "one");
     expect(ingress("two")).toEqual(["192.0.2.10"]);
+    expect(conditions("two")).toEqual([]);
   });
 });
