@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isBuilt, ROOT } from "./built.mjs";
+import { hasKubeTools } from "./kube-tools.mjs";
 
 const OLDEST_NODE = [20, 19];
 const SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -38,6 +39,7 @@ const PACKAGES = [
 const TEST_PACKAGES = [
   { name: "kubernetes-client", present: hasKubectl },
   { name: "openssl", present: () => findProgram("openssl") },
+  { name: "unzip", present: () => findProgram("unzip") },
   // A logind, and a bus of its own for it.
   { name: "systemd", present: () => findProgram("busctl") && findProgram("systemd-inhibit") },
   { name: "dbus", present: () => findProgram("dbus-daemon") },
@@ -91,6 +93,12 @@ export async function installPackages({ forTests = false } = {}) {
 export async function installModules() {
   if (areModulesInstalled()) return;
   await runStep("installing Node.js modules", ["npm", "ci", "--include=dev"], { cwd: ROOT });
+}
+
+/** The programs of others that tests run and Debian does not have. After the modules, beside which they lie. */
+export async function installKubeTools() {
+  if (hasKubeTools()) return;
+  await runStep("fetching helm and kubectl", ["node", "scripts/kube-tools.mjs"], { cwd: ROOT });
 }
 
 /** By content, not by time: a checkout touches files that it does not change. */

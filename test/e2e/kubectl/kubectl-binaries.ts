@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { hasKubeTools, KUBE_TOOLS } from "../../../scripts/kube-tools.mjs";
 
 /** A kubectl of this machine. */
 export interface KubectlBinary {
@@ -18,7 +19,7 @@ let found: readonly KubectlBinary[] | undefined;
 
 /**
  * The kubectls of this machine, one for each minor version, newest first: those that `NODELET_TEST_KUBECTLS` names
- * (paths, separated by colons), else those in the directories of the search path. Throws when there is none.
+ * (paths, separated by colons), else those in the directories of the search path and the one that `npm test` has fetched.
  */
 export function findKubectls(): readonly KubectlBinary[] {
   found ??= readKubectls();
@@ -36,7 +37,9 @@ export function newestKubectl(): KubectlBinary {
 function readKubectls(): readonly KubectlBinary[] {
   const named = pathsOf(process.env["NODELET_TEST_KUBECTLS"]);
   const byMinor = new Map<number, KubectlBinary>();
-  for (const path of named.length > 0 ? named : pathsOf(process.env["PATH"]).flatMap(kubectlsOf)) {
+  const fetched = hasKubeTools() ? [KUBE_TOOLS.kubectl] : [];
+  const paths = named.length > 0 ? named : [...pathsOf(process.env["PATH"]).flatMap(kubectlsOf), ...fetched];
+  for (const path of paths) {
     const minor = readMinor(path);
     if (minor !== undefined && !byMinor.has(minor)) byMinor.set(minor, { path, minor });
   }
