@@ -55,9 +55,15 @@ export async function admitAction(
   deps: RegistryDeps,
   request: AdmissionRequest & { readonly object: KubeObject },
 ): Promise<KubeObject> {
-  return await decideAdmitted(deps, request.kind, async ({ admission }) => {
-    const object = mutateAdmitted(admission, request) ?? request.object;
-    validateAdmitted(admission, { ...request, object });
-    return object;
-  });
+  return await decideAdmitted(deps, request.kind, async ({ admission }) => admitBody(admission, request));
+}
+
+/** Asks all plugins about such a body within a decision. Throws the error by which a plugin refuses. */
+export function admitBody(
+  plugins: readonly AdmissionPlugin[],
+  request: AdmissionRequest & { readonly object: KubeObject },
+): KubeObject {
+  const object = mutateAdmitted(plugins, request) ?? request.object;
+  validateAdmitted(plugins, { ...request, object });
+  return object;
 }

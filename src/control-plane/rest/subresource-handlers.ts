@@ -5,7 +5,6 @@ import { applyMergePatch } from "../../api/patch/merge-patch.ts";
 import { formatTime } from "../../base/clock.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { admitAction } from "../registry/admit.ts";
-import { keysOf } from "../registry/keys.ts";
 import { viewOf } from "../registry/object-view.ts";
 import { getObject } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
@@ -14,7 +13,8 @@ import { showOne } from "../registry/shown.ts";
 import { bindPod } from "../registry/subresources/bind-pod.ts";
 import { disruptedBudget, evictedPod, planDisruption, unseenError } from "../registry/subresources/eviction.ts";
 import { freeSubresource } from "../registry/subresources/free-subresource.ts";
-import { scaledObject, scaleOf, scalePathsOfKind } from "../registry/subresources/scale.ts";
+import { scaleOf, scalePathsOfKind } from "../registry/subresources/scale.ts";
+import { updateScale } from "../registry/subresources/update-scale.ts";
 import { updateObject } from "../registry/update.ts";
 import { deleteOptionsOf } from "./query-options.ts";
 import type { SubresourceCall, SubresourceHandler } from "./serve-resource.ts";
@@ -28,9 +28,15 @@ function objectOf(body: unknown): KubeObject {
 
 /** `pods/binding`, and the old `bindings`: puts a pod on a node. */
 export function bindingHandler(deps: RegistryDeps): SubresourceHandler {
-  return async ({ target: { namespace, name }, body, context }) => {
+  return async ({ kind, target: { namespace, name }, body, context }) => {
     const binding = objectOf(body);
-    await bindPod(deps, { namespace, name: name === "" ? (binding.metadata.name ?? "") : name, binding, context });
+    await bindPod(deps, {
+      kind,
+      namespace,
+      name: name === "" ? (binding.metadata.name ?? "") : name,
+      binding,
+      context,
+    });
     return { status: 201, value: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
   };
 }
@@ -140,14 +146,9 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
     if (target.verb === "get") {
       return { status: 200, value: scaleOf(await showOne(kind, getObject(deps.store, kind, target)), paths) };
     }
-    const change = (current: KubeObject | undefined) => {
-      return current && scaledObject(kind, current, objectOf(changedScale(call, scaleOf(current, paths))), paths);
-    };
-    const subresource = { ...freeSubresource("scale", kind), name: "scale" };
-    if (deps.store.headOf(keysOf(kind).of(namespace, name)) === undefined) {
-      throw notFoundError({ group: kind.group, resource: kind.plural }, name);
-    }
-    const updated = await updateObject(deps, { kind, namespace, name, subresource, context, change });
+    const change = (current: KubeObject) => objectOf(changedScale(call, current));
+    const isPatch = call.patchType !== undefined;
+    const updated = await updateScale(deps, { kind, paths, namespace, name, context, change, isPatch });
     return { status: 200, value: scaleOf(await showOne(kind, updated.stored), paths) };
   };
 }

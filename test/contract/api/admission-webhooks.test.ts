@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
-import { configMap, newNamespace, pathsIn } from "./objects.ts";
+import { configMap, deployment, newNamespace, pathsIn } from "./objects.ts";
 import {
   type AdmissionRequest,
   ALLOWED,
@@ -228,6 +228,50 @@ describe.each(apiServersUnderTest())("admission webhooks, on $name", (candidate)
     expect([code, Object(body).message]).toEqual([400, expect.stringContaining("denied the request: no shells here")]);
     const object = { kind: "PodExecOptions", apiVersion: "v1", container: "main", stdout: true, command: ["sh", "-c"] };
     expect(asked).toMatchObject([{ operation: "CONNECT", subResource: "exec", name: "p", object, oldObject: null }]);
+  });
+
+  it("are shown the Scale by which an object is scaled, and may change it", async () => {
+    await server.admin.object("POST", paths.deployments, deployment("scaled", 1));
+    await register(
+      "MutatingWebhookConfiguration",
+      ({ object }) =>
+        patched({ op: "replace", path: "/spec/replicas", value: Math.min(Object(object).spec.replicas, 4) }),
+      { rules: [{ ...CONFIG_MAPS, apiGroups: ["apps"], resources: ["deployments/scale"], operations: ["UPDATE"] }] },
+    );
+    const path = `${paths.deployments}/scaled/scale`;
+    expect(await server.admin.patch("merge", path, { spec: { replicas: 9 } })).toMatchObject({
+      status: 200,
+      body: { kind: "Scale", spec: { replicas: 4 } },
+    });
+    const scale = { kind: "Scale", apiVersion: "autoscaling/v1", metadata: { name: "scaled", namespace } };
+    expect(asked).toMatchObject([
+      {
+        operation: "UPDATE",
+        kind: { group: "autoscaling", version: "v1", kind: "Scale" },
+        resource: { group: "apps", version: "v1", resource: "deployments" },
+        subResource: "scale",
+        name: "scaled",
+        object: { ...scale, spec: { replicas: 9 } },
+        oldObject: { ...scale, spec: { replicas: 1 } },
+        options: { kind: "PatchOptions" },
+      },
+    ]);
+    expect(await server.admin.object("GET", `${paths.deployments}/scaled`)).toMatchObject({ spec: { replicas: 4 } });
+  });
+
+  it.each(["pods/binding", "bindings"])("may refuse %s", async (resource) => {
+    const spec = { schedulerName: "contract", containers: [{ name: "main", image: "example.com/main:1" }] };
+    await server.admin.object("POST", paths.pods, { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec });
+    await register("ValidatingWebhookConfiguration", () => ({ response: { allowed: false } }), {
+      rules: [{ ...CONFIG_MAPS, resources: [resource], operations: ["CREATE"] }],
+    });
+    const target = { apiVersion: "v1", kind: "Node", name: "somewhere" };
+    const binding = { apiVersion: "v1", kind: "Binding", metadata: { name: "p" }, target };
+    const path = resource === "bindings" ? paths.pods.replace(/pods$/, "bindings") : `${paths.pods}/p/binding`;
+    const { status, body } = await server.admin.json("POST", path, binding);
+    expect([status, Object(body).message]).toEqual([400, expect.stringContaining("denied the request")]);
+    expect(asked).toMatchObject([{ operation: "CREATE", name: "p", kind: { kind: "Binding" }, object: { target } }]);
+    expect(Object(await server.admin.object("GET", `${paths.pods}/p`)).spec.nodeName).toBeUndefined();
   });
 
   it("are asked again when the object changes while they think", async () => {

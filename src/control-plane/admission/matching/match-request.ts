@@ -58,12 +58,13 @@ export function matchRequest(
   throw notFoundError({ group: "", resource: "namespaces" }, namespaceOf(request));
 }
 
-/** Subresources whose updates change an object of which the client has sent no version. */
+/** Subresources that change an object of which the client has sent no version. */
 const ACTIONS = ["binding", "eviction", "scale"];
 
 /** True for the effects of actions on objects: what the client has sent of an action was shown before. */
-export function isEffect({ operation, subresource }: AdmissionRequest): boolean {
-  return operation === "UPDATE" && ACTIONS.includes(subresource);
+export function isEffect({ operation, subresource, kind, object }: AdmissionRequest): boolean {
+  if (operation !== "UPDATE" || !ACTIONS.includes(subresource)) return false;
+  return object?.kind === kind.kind && object.apiVersion === apiVersionOf(kind);
 }
 
 /**

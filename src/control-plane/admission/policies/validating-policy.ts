@@ -3,6 +3,7 @@ import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from
 import { typed } from "../../../api/object.ts";
 import { compileValidatingPolicy, type ValidatingProgram } from "../../cel/policies/compile-policy.ts";
 import type { AdmissionPlugin, AdmissionRequest, Authorize } from "../../ports/request.ts";
+import { isEffect } from "../matching/match-request.ts";
 import { inView } from "../matching/viewed-request.ts";
 import { refusal } from "../refusal.ts";
 import { type BoundPoliciesDeps, createBoundPolicies, type Invocation, namespaceOfRequest } from "./bound-policies.ts";
@@ -29,7 +30,7 @@ export function createValidatingPolicy(deps: PolicyDeps): AdmissionPlugin {
   return {
     name: "ValidatingAdmissionPolicy",
     validate(request) {
-      if (policies.isEmpty) return;
+      if (policies.isEmpty || isEffect(request)) return;
       const { invocations, problems } = policies.about(request);
       const denials: Denial[] = problems.map((problem) => ({ ...problem, reason: "Invalid" }));
       for (const invocation of invocations) denials.push(...judge(deps, invocation, request));

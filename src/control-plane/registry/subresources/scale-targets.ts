@@ -8,9 +8,8 @@ import { keysOf } from "../keys.ts";
 import type { RegistryDeps } from "../registry-deps.ts";
 import type { RequestContext } from "../request-context.ts";
 import { showOne } from "../shown.ts";
-import { updateObject } from "../update.ts";
-import { freeSubresource } from "./free-subresource.ts";
-import { scaledObject, scaleOf, scalePathsOfKind } from "./scale.ts";
+import { scaleOf, scalePathsOfKind } from "./scale.ts";
+import { updateScale } from "./update-scale.ts";
 
 interface Scalable {
   readonly kind: ResourceKind;
@@ -60,10 +59,7 @@ export function createScaleTargets(deps: RegistryDeps): ScaleTargets {
       const { kind, paths } = scalable;
       const { name } = target;
       const scale: KubeObject = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: {}, spec: { replicas } };
-      const change = (current: KubeObject | undefined) => current && scaledObject(kind, current, scale, paths);
-      const subresource = { ...freeSubresource("scale", kind), name: "scale" };
-      if (deps.store.headOf(keysOf(kind).of(namespace, name)) === undefined) throw missing(kind, name);
-      await updateObject(deps, { kind, namespace, name, subresource, context, change });
+      await updateScale(deps, { kind, paths, namespace, name, context, change: () => scale });
     },
   };
 }

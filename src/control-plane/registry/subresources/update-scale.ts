@@ -1,0 +1,72 @@
+import { notFoundError } from "../../../api/api-error.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import type { AdmissionRequest } from "../../ports/request.ts";
+import type { ResourceKind, ScalePaths } from "../../ports/resource-kind.ts";
+import { mutateAdmitted, validateAdmitted } from "../admit.ts";
+import { decideAdmitted } from "../decide-admitted.ts";
+import { keysOf } from "../keys.ts";
+import type { RegistryDeps } from "../registry-deps.ts";
+import { optionsOf, type RequestContext } from "../request-context.ts";
+import { type Updated, updateObject } from "../update.ts";
+import { freeSubresource } from "./free-subresource.ts";
+import { scaledObject, scaleOf } from "./scale.ts";
+
+interface ScaleUpdate {
+  readonly kind: ResourceKind;
+  /** Where objects of the kind have their replicas. */
+  readonly paths: ScalePaths;
+  readonly namespace: string;
+  readonly name: string;
+  readonly context: RequestContext;
+  /** The Scale as it was sent, or as a patch makes it of the current one. It is called again for each attempt. */
+  change(current: KubeObject): KubeObject;
+  /** Default false: the whole Scale was sent. */
+  readonly isPatch?: boolean;
+}
+
+/**
+ * Sets the replicas of an object by its Scale, which is what admission is shown and may change. Resolves with the object.
+ * Rejects with an ApiError: NotFound, Conflict, Invalid, Forbidden.
+ */
+export async function updateScale(deps: RegistryDeps, update: ScaleUpdate): Promise<Updated> {
+  const { kind, namespace, name, context } = update;
+  const subresource = { ...freeSubresource("scale", kind), name: "scale" };
+  return await decideAdmitted(deps, kind, async (own) => {
+    if (own.store.headOf(keysOf(kind).of(namespace, name)) === undefined) {
+      throw notFoundError({ group: kind.group, resource: kind.plural }, name);
+    }
+    const change = (current: KubeObject | undefined) => current && changeByScale(own, update, current);
+    return await updateObject(own, { kind, namespace, name, subresource, context, change });
+  });
+}
+
+function changeByScale(
+  { admission }: Pick<RegistryDeps, "admission">,
+  { kind, paths, namespace, name, context, change, isPatch = false }: ScaleUpdate,
+  current: KubeObject,
+): KubeObject {
+  const before = scaleOf(current, paths);
+  const { apiVersion, kind: scaleKind } = before;
+  const sent = change(before);
+  const request: AdmissionRequest & { readonly object: KubeObject } = {
+    operation: "UPDATE",
+    kind,
+    subresource: "scale",
+    namespace,
+    name,
+    user: context.user,
+    object: {
+      ...sent,
+      apiVersion,
+      kind: scaleKind,
+      metadata: { ...sent.metadata, name, ...(namespace && { namespace }) },
+    },
+    current: before,
+    dryRun: context.dryRun,
+    options: optionsOf(isPatch ? "PatchOptions" : "UpdateOptions", context),
+    warn: context.warn,
+  };
+  const scaled = scaledObject(kind, current, mutateAdmitted(admission, request) ?? request.object, paths);
+  validateAdmitted(admission, { ...request, object: scaleOf(scaled, paths) });
+  return scaled;
+}
