@@ -3,7 +3,7 @@ import { CodedError } from "../../base/errors.ts";
 import { requestFields, type ViewedRequest } from "../admission/matching/viewed-request.ts";
 import type { WebhookType } from "./webhook-configurations.ts";
 
-const API_VERSION = "admission.k8s.io/v1";
+const GROUP = "admission.k8s.io";
 const KIND = "AdmissionReview";
 
 /** The `request` of an AdmissionReview, but for its uid. Equal requests give equal JSON. */
@@ -12,9 +12,22 @@ export function reviewedRequest(request: ViewedRequest): object {
   return { ...requestFields(request), object: object ?? null, oldObject: current ?? null };
 }
 
+/** The versions of AdmissionReview that are spoken. */
+export type ReviewVersion = "v1" | "v1beta1";
+
+/** The first of the versions that is spoken; undefined when none of them is. */
+export function spokenReviewVersion(versions: readonly string[]): ReviewVersion | undefined {
+  return versions.find((version) => version === "v1" || version === "v1beta1");
+}
+
+interface ReviewForm {
+  readonly uid: string;
+  readonly reviewVersion: ReviewVersion;
+}
+
 /** The whole review that is posted. */
-export function reviewOf(request: object, uid: string): object {
-  return { kind: KIND, apiVersion: API_VERSION, request: { uid, ...request } };
+export function reviewOf(request: object, { uid, reviewVersion }: ReviewForm): object {
+  return { kind: KIND, apiVersion: `${GROUP}/${reviewVersion}`, request: { uid, ...request } };
 }
 
 /** What a webhook answered. */
@@ -30,22 +43,20 @@ export interface ReviewAnswer {
 const MAX_WARNINGS = 20;
 const MAX_WARNING_LENGTH = 4_096;
 
+interface PostedReview extends ReviewForm {
+  readonly type: WebhookType;
+}
+
 /**
- * Reads the answer to the review with this uid. Throws a CodedError `webhook-failed` with upstream's words for one that
- * is none.
+ * Reads the answer to a review. Throws a CodedError `webhook-failed` with upstream's words for one that is none. As
+ * upstream, an answer in v1beta1 is believed without its uid, its version and the type of its patch.
  */
-export function readReviewAnswer(body: unknown, { uid, type }: { uid: string; type: WebhookType }): ReviewAnswer {
+export function readReviewAnswer(body: unknown, posted: PostedReview): ReviewAnswer {
   const review = isRecord(body) ? body : {};
   const { response } = review;
   if (!isRecord(response)) throw unfit("webhook response was absent");
-  if (response["uid"] !== uid) {
-    throw unfit(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(response["uid"]))}`);
-  }
-  const { apiVersion, kind } = review;
-  if (apiVersion !== API_VERSION || kind !== KIND) {
-    const got = `${textOf(apiVersion)}, Kind=${textOf(kind)}`;
-    throw unfit(`expected webhook response of ${API_VERSION}, Kind=${KIND}, got ${got}`);
-  }
+  const isStrict = posted.reviewVersion === "v1";
+  if (isStrict) checkEnvelope(review, response["uid"], posted.uid);
   const { allowed = false, status, warnings = [], auditAnnotations = {} } = response;
   if (typeof allowed !== "boolean") throw unfit("response.allowed must be a boolean");
   if (!isRecord(auditAnnotations ?? {})) throw unfit("response.auditAnnotations must be an object");
@@ -53,8 +64,17 @@ export function readReviewAnswer(body: unknown, { uid, type }: { uid: string; ty
     allowed,
     status: isRecord(status) ? status : {},
     warnings: readWarnings(warnings ?? []),
-    patch: readPatch(response, type),
+    patch: isStrict ? readPatch(response, posted.type) : readOldPatch(response, posted.type),
   };
+}
+
+function checkEnvelope({ apiVersion, kind }: Readonly<Record<string, unknown>>, answered: unknown, uid: string): void {
+  if (answered !== uid) {
+    throw unfit(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(answered))}`);
+  }
+  if (apiVersion === `${GROUP}/v1` && kind === KIND) return;
+  const got = `${textOf(apiVersion)}, Kind=${textOf(kind)}`;
+  throw unfit(`expected webhook response of ${GROUP}/v1, Kind=${KIND}, got ${got}`);
 }
 
 const unfit = (message: string) => new CodedError("webhook-failed", `received invalid webhook response: ${message}`);
@@ -65,6 +85,12 @@ function readWarnings(warnings: unknown): string[] {
   if (!Array.isArray(warnings)) throw unfit("response.warnings must be a list");
   const texts = warnings.filter((warning: unknown) => typeof warning === "string");
   return texts.slice(0, MAX_WARNINGS).map((text) => text.slice(0, MAX_WARNING_LENGTH));
+}
+
+/** A patch of v1beta1: of mutating webhooks alone, and always a JSON patch. */
+function readOldPatch({ patch = "" }: Readonly<Record<string, unknown>>, type: WebhookType): Buffer | undefined {
+  if (typeof patch !== "string" && patch !== null) throw unfit("response.patch must be text in base64");
+  return type === "validating" || !patch ? undefined : Buffer.from(patch, "base64");
 }
 
 function readPatch(response: Readonly<Record<string, unknown>>, type: WebhookType): Buffer | undefined {

@@ -95,11 +95,13 @@ function failed(
 
 async function readAnswer({ call, newUid }: AskDeps, webhook: Webhook, reviewed: object): Promise<ReviewAnswer> {
   const uid = newUid();
-  const body = await call(webhook.place, reviewOf(reviewed, uid), webhook.timeoutMs).catch((error: unknown) => {
+  const { type, reviewVersion } = webhook;
+  const review = reviewOf(reviewed, { uid, reviewVersion });
+  const body = await call(webhook.place, review, webhook.timeoutMs).catch((error: unknown) => {
     if (codeOf(error) !== "webhook-failed") throw error;
     throw new CodedError("webhook-failed", `failed to call webhook: ${messageOf(error)}`, { cause: error });
   });
-  return readReviewAnswer(body, { uid, type: webhook.type });
+  return readReviewAnswer(body, { uid, type, reviewVersion });
 }
 
 function judge(

@@ -34,6 +34,7 @@ const WIDGETS: ResourceKind = {
 };
 const ANY: Webhook = {
   type: "validating",
+  reviewVersion: "v1",
   id: "a/a",
   name: "a",
   place: { url: "https://example.com" },

@@ -4,6 +4,7 @@ import { labelSelectorOf } from "../../api/selectors/label-selector.ts";
 import type { RequestSelection } from "../admission/matching/match-request.ts";
 import { compileMatchConditions, type NamedProgram } from "../cel/policies/compile-policy.ts";
 import type { ResourceReader } from "../ports/resources.ts";
+import { type ReviewVersion, spokenReviewVersion } from "./admission-review.ts";
 import type { WebhookPlace } from "./webhook-client.ts";
 
 export type WebhookType = "mutating" | "validating";
@@ -11,6 +12,8 @@ export type WebhookType = "mutating" | "validating";
 /** A webhook of a configuration, ready to be matched and called. */
 export interface Webhook extends RequestSelection {
   readonly type: WebhookType;
+  /** The version of AdmissionReview in which it is asked. */
+  readonly reviewVersion: ReviewVersion;
   /** It tells webhooks of one name in several configurations apart. */
   readonly id: string;
   readonly name: string;
@@ -74,6 +77,8 @@ function webhookOf(
   const { name, clientConfig, rules = [], timeoutSeconds = 10 } = webhook;
   return {
     type,
+    // Validation wants one that is spoken.
+    reviewVersion: spokenReviewVersion(webhook.admissionReviewVersions) ?? "v1",
     id: `${owner}/${name}`,
     name,
     place: clientConfig,

@@ -274,6 +274,17 @@ describe.each(apiServersUnderTest())("admission webhooks, on $name", (candidate)
     expect(Object(await server.admin.object("GET", `${paths.pods}/p`)).spec.nodeName).toBeUndefined();
   });
 
+  it("answer in the older version as loosely as ever", async () => {
+    const patch = Buffer.from(JSON.stringify([{ op: "add", path: "/data/old", value: "1" }])).toString("base64");
+    const body = JSON.stringify({
+      apiVersion: "admission.k8s.io/v1beta1",
+      kind: "AdmissionReview",
+      response: { allowed: true, patch },
+    });
+    await register("MutatingWebhookConfiguration", () => ({ body }), { admissionReviewVersions: ["v9", "v1beta1"] });
+    expect(await create("a", { x: "1" })).toMatchObject({ status: 201, body: { data: { old: "1" } } });
+  });
+
   it("are asked again when the object changes while they think", async () => {
     await create("a", { x: "1" });
     await register("ValidatingWebhookConfiguration", async ({ object }) => {

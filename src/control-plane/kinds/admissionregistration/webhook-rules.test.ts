@@ -71,9 +71,10 @@ it.each<[string, Partial<AnyWebhook>, string[]]>([
   ],
   [
     "speaks a version that we speak",
-    { admissionReviewVersions: ["v1beta1"] },
-    ['admissionReviewVersions: Invalid value: ["v1beta1"]: must include v1: this API server speaks no other'],
+    { admissionReviewVersions: ["v9"] },
+    ['admissionReviewVersions: Invalid value: ["v9"]: must include at least one of v1, v1beta1'],
   ],
+  ["may speak the older version alone", { admissionReviewVersions: ["v9", "v1beta1"] }, []],
   [
     "has conditions with names",
     { matchConditions: [{ name: "", expression: "true" }] },

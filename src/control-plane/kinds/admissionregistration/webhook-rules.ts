@@ -23,10 +23,8 @@ const SCOPES = ["*", "Cluster", "Namespaced"];
 const SIDE_EFFECTS = ["None", "NoneOnDryRun"];
 /** All conditions of a webhook are compiled in one turn. */
 const MAX_CHARACTERS = 64 * 1024;
-/** The versions of AdmissionReview that kube-apiserver accepts in a configuration. */
+/** The versions of AdmissionReview that are spoken. */
 const REVIEW_VERSIONS = ["v1", "v1beta1"];
-/** The version of AdmissionReview that is spoken here. */
-const SPOKEN_VERSION = "v1";
 
 /** The problems of a configuration's webhooks, metadata apart. */
 export function validateWebhooks(webhooks: readonly AnyWebhook[] | undefined): FieldError[] {
@@ -91,8 +89,7 @@ function validateReviewVersions(path: string, versions: readonly string[] | unde
   if (!versions.some((version) => REVIEW_VERSIONS.includes(version))) {
     return [...errors, invalid(path, versions, `must include at least one of ${REVIEW_VERSIONS.join(", ")}`)];
   }
-  if (versions.includes(SPOKEN_VERSION)) return errors;
-  return [...errors, invalid(path, versions, `must include ${SPOKEN_VERSION}: this API server speaks no other`)];
+  return errors;
 }
 
 function validateRule(rule: RuleWithOperations, path: string): FieldError[] {
