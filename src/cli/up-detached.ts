@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { open } from "node:fs/promises";
 import { silentLog } from "../base/log.ts";
-import { readLogTail } from "../cluster/processes/log-file.ts";
+import { readLogSize, readLogTail } from "../cluster/processes/log-file.ts";
 import { prefixWithScope } from "../cluster/processes/own-scope.ts";
 import { readLockHolder } from "../cluster/processes/process-lock.ts";
 import { readManifestPods } from "../cluster/supervisor/manifest-pods.ts";
@@ -66,6 +66,8 @@ export async function upDetached(
   context: { entry: string; argv: readonly string[] },
 ): Promise<number> {
   let runningPid = await readLockHolder(layout.lock);
+  // Whoever starts it asks for the lines of this start; of one that runs, all may tell.
+  const logBegin = runningPid === undefined ? await readLogSize(layout.agentLog) : 0;
   if (runningPid === undefined) {
     const start = await startInBackground(layout, context);
     if (start.kind === "failed") {
@@ -74,13 +76,18 @@ export async function upDetached(
     }
     if (start.kind === "taken") runningPid = Number(start.text);
   }
-  if (runningPid === undefined) return await waitForPods(layout, options.manifests ?? layout.manifests, options);
+  if (runningPid === undefined)
+    return await waitForPods(layout, options.manifests ?? layout.manifests, { ...options, logBegin });
   console.log(`nodelet runs already in ${layout.directory} (pid ${runningPid}).`);
   const { manifests = layout.manifests } = await readRuntimeOptions(layout.directory);
-  return await waitForPods(layout, manifests, options);
+  return await waitForPods(layout, manifests, { ...options, logBegin });
 }
 
-async function waitForPods(layout: StateLayout, manifests: string, options: DetachOptions): Promise<number> {
+async function waitForPods(
+  layout: StateLayout,
+  manifests: string,
+  options: DetachOptions & { logBegin: number },
+): Promise<number> {
   const { pods: expected, problems } = await readManifestPods(manifests);
   console.log(`Waiting for ${expected.length} pods of ${manifests} …`);
   const signal = AbortSignal.timeout(options.waitTimeout * 1000);
@@ -90,7 +97,7 @@ async function waitForPods(layout: StateLayout, manifests: string, options: Deta
   if (report !== undefined) console.log(`\n${formatPodTable(report.pods, Date.now(), false)}`);
   if (settlement.settled && problems.length === 0) return 0;
   if (report === undefined) {
-    const tail = await readLogTail(layout.agentLog, LOG_TAIL_BYTES);
+    const tail = await readLogTail(layout.agentLog, LOG_TAIL_BYTES, options.logBegin);
     console.error(`\nThe node agent does not answer. The end of its log:\n${tail}`);
   }
   const timedOut = settlement.failed.length === 0 && settlement.waiting.length > 0;

@@ -9,10 +9,9 @@ import { connectCri } from "../../cri/connect.ts";
 import { StatusRequest } from "../../cri/gen/cri-v1.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { PAUSE_IMAGE } from "../images/image-references.ts";
-import { type Daemon, type DaemonExit, endDaemon, startDaemon } from "../processes/daemon.ts";
+import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { ensureFile } from "../processes/ensure-file.ts";
 import { findSystemd } from "../processes/find-systemd.ts";
-import { readLogTail } from "../processes/log-file.ts";
 import { readBootId } from "../processes/process-identity.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { START_LIMIT_MS } from "../processes/until-ready.ts";
@@ -68,7 +67,6 @@ const STOP_GRACE_PERIOD_MS = 10_000;
 const READY_POLL_MS = 10;
 const CALL_TIMEOUT_MS = 10_000;
 const MAX_DIRECTORY_CHARACTERS = 90;
-const LOG_TAIL_BYTES = 2_000;
 
 /**
  * Starts containerd on `directory` and resolves when its services answer. A containerd that still runs there, without
@@ -100,7 +98,7 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
   const daemon = await spawnContainerd(layout, { ...program, enter, log: options.log });
   const ctr = { program: join(dirname(program.path), "ctr"), socket: layout.socket };
   try {
-    await waitUntilReady(layout, daemon.exited, options.log);
+    await waitUntilReady(layout, daemon, options.log);
   } catch (error) {
     await daemon.stop();
     throw error;
@@ -204,8 +202,8 @@ async function spawnContainerd(layout: RuntimeLayout, options: SpawnOptions): Pr
 }
 
 /** Waits until the CRI service has come up, which takes a little longer than the socket. */
-async function waitUntilReady(layout: RuntimeLayout, exited: Promise<DaemonExit>, log: Log): Promise<void> {
-  const ended = exited.then(() => true);
+async function waitUntilReady(layout: RuntimeLayout, daemon: Daemon, log: Log): Promise<void> {
+  const ended = daemon.exited.then(() => true);
   const deadline = performance.now() + START_LIMIT_MS;
   const cri = connectCri({ endpoint: `unix://${layout.socket}`, log, metrics: createMetrics() });
   let reason = "";
@@ -220,8 +218,8 @@ async function waitUntilReady(layout: RuntimeLayout, exited: Promise<DaemonExit>
         reason = messageOf(error);
       }
       if (await Promise.race([ended, delay(READY_POLL_MS, false)])) {
-        const tail = await readLogTail(layout.logFile, LOG_TAIL_BYTES);
-        throw new CodedError<ContainerdErrorCode>("exited", `containerd ended at once: ${tail} (${layout.logFile})`);
+        const message = `containerd ended at once: ${await daemon.readOwnLog()} (${layout.logFile})`;
+        throw new CodedError<ContainerdErrorCode>("exited", message);
       }
     }
   } finally {

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { isNoSpace } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { SERVICE_ENVIRONMENT } from "../../host/linux/system/service-notifier.ts";
-import { rotateLog } from "./log-file.ts";
+import { readLogSize, readLogTail, rotateLog } from "./log-file.ts";
 import { prefixWithScope } from "./own-scope.ts";
 import {
   formatProcessIdentity,
@@ -21,10 +21,14 @@ export interface Daemon {
   readonly exited: Promise<DaemonExit>;
   /** Sends SIGTERM, waits for the grace period, sends SIGKILL, and resolves when the process has ended. Idempotent. */
   stop(): Promise<void>;
+  /** Reads the end of what this process has written to its log, and nothing of those before it. */
+  readOwnLog(): Promise<string>;
 }
 
+const LOG_TAIL_BYTES = 2_000;
+
 /** How a process ended: one of the two is not null. */
-export interface DaemonExit {
+interface DaemonExit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
@@ -48,6 +52,7 @@ interface DaemonOptions {
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await endDaemon(options);
   await rotateLog(options.logFile);
+  const begin = await readLogSize(options.logFile);
   const child = await spawnInto(options);
   const pid = child.pid ?? 0;
   const exited = new Promise<DaemonExit>((resolve) => {
@@ -64,6 +69,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       if (identity === undefined || (await terminateProcess(identity, options.gracePeriodMs))) await exited;
       await rm(options.pidFile, { force: true });
     },
+    readOwnLog: async () => await readLogTail(options.logFile, LOG_TAIL_BYTES, begin),
   };
 }
 

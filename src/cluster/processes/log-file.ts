@@ -21,13 +21,26 @@ export async function rotateLog(path: string): Promise<void> {
   }
 }
 
-/** Reads the last `maxBytes` of a log; empty when there is none. */
-export async function readLogTail(path: string, maxBytes: number): Promise<string> {
+/** The size of a log in bytes, 0 when there is none: a mark from which `readLogTail` reads what is written later. */
+export async function readLogSize(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return 0;
+    throw error;
+  }
+}
+
+/**
+ * Reads the last `maxBytes` of what a log holds after its first `since` bytes; empty when there is nothing. In a log that has
+ * become shorter meanwhile, by a rotation, all is younger.
+ */
+export async function readLogTail(path: string, maxBytes: number, since = 0): Promise<string> {
   try {
     const file = await open(path, "r");
     try {
       const { size } = await file.stat();
-      const start = Math.max(0, size - maxBytes);
+      const start = Math.max(size < since ? 0 : since, size - maxBytes);
       const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - start), position: start });
       return buffer.toString("utf8", 0, bytesRead).trim();
     } finally {

@@ -87,6 +87,17 @@ describe("a daemon", () => {
     await daemon.stop();
   });
 
+  it("tells its own lines, and none of those before it", async () => {
+    const log = join(directory, "log");
+    await (await startDaemon(daemonOptions("echo first"))).exited;
+    const second = await startDaemon(daemonOptions("echo second"));
+    await second.exited;
+    expect(await readFile(log, "utf8")).toBe("first\nsecond\n");
+    expect(await second.readOwnLog()).toBe("second");
+    await writeFile(log, "3");
+    expect(await second.readOwnLog()).toBe("3");
+  });
+
   it("that cannot be started rejects", async () => {
     await expect(startDaemon({ ...daemonOptions(""), command: join(directory, "none") })).rejects.toThrow("ENOENT");
   });

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { throwIfAborted } from "../../base/abort.ts";
 import { CodedError, messageOf } from "../../base/errors.ts";
-import type { DaemonExit } from "./daemon.ts";
-import { readLogTail } from "./log-file.ts";
+import type { Daemon } from "./daemon.ts";
 
 const POLL_MS = 25;
 /**
@@ -10,13 +9,12 @@ const POLL_MS = 25;
  * busy with its own start needs more than a minute for each child.
  */
 export const START_LIMIT_MS = 300_000;
-const LOG_TAIL_BYTES = 2_000;
 
 /** A child that was started, and how to find out that it is ready. */
 interface ReadyWait {
   /** The child's name for messages, such as `the node agent`. */
   name: string;
-  exited: Promise<DaemonExit>;
+  daemon: Pick<Daemon, "exited" | "readOwnLog">;
   logFile: string;
   /** Firing it gives up the wait. */
   signal: AbortSignal;
@@ -28,8 +26,8 @@ interface ReadyWait {
  * Resolves when the check does. Rejects with a CodedError `exited`, with the log's end, or `start-timed-out` after
  * `START_LIMIT_MS`.
  */
-export async function untilReady({ name, exited, logFile, signal, check }: ReadyWait): Promise<void> {
-  const ended = exited.then(() => true);
+export async function untilReady({ name, daemon, logFile, signal, check }: ReadyWait): Promise<void> {
+  const ended = daemon.exited.then(() => true);
   const deadline = performance.now() + START_LIMIT_MS;
   let reason = "";
   while (performance.now() < deadline) {
@@ -40,8 +38,7 @@ export async function untilReady({ name, exited, logFile, signal, check }: Ready
     }
     throwIfAborted(signal);
     if (await Promise.race([ended, delay(POLL_MS, false)])) {
-      const tail = await readLogTail(logFile, LOG_TAIL_BYTES);
-      throw new CodedError("exited", `${name} ended at once: ${tail} (${logFile})`);
+      throw new CodedError("exited", `${name} ended at once: ${await daemon.readOwnLog()} (${logFile})`);
     }
   }
   throw new CodedError("start-timed-out", `${name} is not ready (${reason}); see ${logFile}`);

@@ -79,7 +79,7 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
   try {
     await untilReady({
       name: "the node agent",
-      exited: daemon.exited,
+      daemon,
       logFile: layout.agentLog,
       signal: options.signal,
       check: async () => void (await readNodeReport(layout.agentSocket)),

@@ -68,7 +68,7 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
   try {
     await untilReady({
       name: "the control plane",
-      exited: daemon.exited,
+      daemon,
       logFile: layout.controlPlaneLog,
       signal: options.signal,
       check: async () => await checkReadiness(layout, loopbackOf(options.apiAddress), options.apiPort),

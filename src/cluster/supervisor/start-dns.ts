@@ -52,7 +52,7 @@ export async function startDns(layout: StateLayout, options: DnsChildOptions): P
   try {
     await untilReady({
       name: "the DNS server",
-      exited: daemon.exited,
+      daemon,
       logFile: layout.dnsLog,
       signal,
       check: async () => await checkReady(address),

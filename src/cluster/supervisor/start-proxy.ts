@@ -70,7 +70,7 @@ export async function startProxy(layout: StateLayout, options: ProxyOptions): Pr
   try {
     await untilReady({
       name: "the proxy of services",
-      exited: daemon.exited,
+      daemon,
       logFile: layout.proxyLog,
       signal: options.signal,
       check: async () => await checkHealth(port),
