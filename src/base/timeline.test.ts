@@ -30,6 +30,20 @@ describe("the timeline", () => {
     expect(timeline.read("a")).toMatchObject([{ count: 3, firstAt: 1_000, at: 1_020 }]);
   });
 
+  it("keeps the newest of what tells how far something is, once for each container", async () => {
+    const clock = createFakeClock({ now: 1_000 });
+    const timeline = createTimeline(clock);
+    for (const message of ["1 of 9", "5 of 9", "9 of 9"]) {
+      timeline.record(pod("a"), decision(message, { isProgress: true, reason: "PullProgress", container: "main" }));
+      timeline.record(pod("a"), decision(message, { isProgress: true, reason: "PullProgress", container: "other" }));
+      await clock.advance(10);
+    }
+    expect(timeline.read("a")).toMatchObject([
+      { container: "main", message: "9 of 9", count: 3, firstAt: 1_000, at: 1_020 },
+      { container: "other", message: "9 of 9", count: 3 },
+    ]);
+  });
+
   it.each<Partial<Decision>>([{ type: "Warning" }, { reason: "Other" }, { message: "other" }, { container: "main" }])(
     "does not take another %o for the same",
     (more) => {

@@ -31,13 +31,15 @@ export interface Decision {
   container?: string;
   /** The annotations of the event that reports the decision. */
   annotations?: Readonly<Record<string, string>>;
+  /** True: it tells how far something is, and takes the place of what its container's last decision of this reason told. */
+  isProgress?: boolean;
 }
 
 export interface TimelineRecord extends Decision {
   pod: Subject;
   /**
    * `at` is the time of the last occurrence and `firstAt` that of the first, where the same decision was repeated. Both
-   * are in milliseconds since the epoch.
+   * are in milliseconds since the epoch. Progress is the same decision whatever it tells, and need not be in a row.
    */
   at: number;
   firstAt: number;
@@ -62,13 +64,15 @@ export function createTimeline(clock: Clock): Timeline {
     record(pod, decision) {
       const records = recordsOf(pod.uid);
       const at = clock.now();
-      const last = records.at(-1);
-      const repeated = last !== undefined && isSameDecision(last, decision);
-      const record: TimelineRecord = repeated
-        ? { ...last, at, count: last.count + 1 }
-        : { ...decision, pod: { uid: pod.uid, name: pod.name, namespace: pod.namespace }, at, firstAt: at, count: 1 };
-      if (repeated) records[records.length - 1] = record;
-      else records.push(record);
+      const index = decision.isProgress
+        ? records.findLastIndex((earlier) => isSameProgress(earlier, decision))
+        : records.findLastIndex((earlier, place) => place === records.length - 1 && isSameDecision(earlier, decision));
+      const [repeated] = index < 0 ? [] : records.splice(index, 1);
+      const record: TimelineRecord =
+        repeated === undefined
+          ? { ...decision, pod: { uid: pod.uid, name: pod.name, namespace: pod.namespace }, at, firstAt: at, count: 1 }
+          : { ...repeated, message: decision.message, at, count: repeated.count + 1 };
+      records.push(record);
       if (records.length > MAX_RECORDS_PER_POD) records.shift();
       for (const listener of listeners) listener(record);
     },
@@ -79,6 +83,10 @@ export function createTimeline(clock: Clock): Timeline {
       return () => listeners.delete(listener);
     },
   };
+}
+
+function isSameProgress(a: Decision, b: Decision): boolean {
+  return a.isProgress === true && a.reason === b.reason && a.container === b.container;
 }
 
 function isSameDecision(a: Decision, b: Decision): boolean {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { formatByteSize } from "../base/byte-size.ts";
 import { messageOf } from "../base/errors.ts";
 import { connectImages } from "../cluster/images/connect-images.ts";
 import { loadArchive } from "../cluster/images/load-archive.ts";
@@ -71,7 +72,7 @@ async function run(connection: Connection, command: ImagesCommand, print: Printe
       const onRemoved = (image: NodeImage) => print.line(`removed ${titleOf(image)}`);
       const removed = await pruneNodeImages(connection.cri, { onRemoved, signal: SIGNAL });
       const freedBytes = removed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-      print.line(`${removed.length} images removed, ${formatSize(freedBytes)} freed`);
+      print.line(`${removed.length} images removed, ${formatByteSize(freedBytes)} freed`);
       return { removed, freedBytes };
     }
   }
@@ -124,14 +125,7 @@ function formatImages(found: readonly NodeImage[]): string {
     const names = image.names.length > 0 ? image.names : [image.digests[0] ?? "<none>"];
     const id = image.id.replace(/^sha256:/, "").slice(0, ID_CHARACTERS);
     const use = image.inUse ? "yes" : image.isKept ? "kept" : "no";
-    return names.map((name) => [name, id, formatSize(image.sizeBytes), use]);
+    return names.map((name) => [name, id, formatByteSize(image.sizeBytes), use]);
   });
   return formatTable(["IMAGE", "ID", "SIZE", "IN USE"], rows);
-}
-
-/** In steps of a thousand, as other tools tell the sizes of images. */
-function formatSize(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)}${units[power]}`;
 }

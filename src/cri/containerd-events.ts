@@ -26,6 +26,8 @@ export interface ContainerdEvents {
 
 /** The containerd namespace that its CRI plugin keeps sandboxes and containers in. */
 const CRI_NAMESPACE = "k8s.io";
+/** What names that namespace in each call of containerd's own services. */
+export const CONTAINERD_METADATA = { "containerd-namespace": CRI_NAMESPACE };
 
 /** Connects with the first subscription. Throws CodedError `invalid-endpoint`. The caller closes the connection. */
 export function connectContainerdEvents(endpointText: string): ContainerdEvents {
@@ -33,7 +35,7 @@ export function connectContainerdEvents(endpointText: string): ContainerdEvents 
   const channel = openChannel({
     endpoint,
     requestTimeoutMs: Number.POSITIVE_INFINITY,
-    metadata: { "containerd-namespace": CRI_NAMESPACE },
+    metadata: CONTAINERD_METADATA,
   });
   const events = createService(
     EventsDefinition,

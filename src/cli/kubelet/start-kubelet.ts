@@ -7,6 +7,7 @@ import { runWithTasks } from "../../base/tasks.ts";
 import { KUBELET_VERSION } from "../../config/kubelet-version.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import { connectCri } from "../../cri/connect.ts";
+import { connectContainerdContent } from "../../cri/containerd-content.ts";
 import { connectContainerdEvents } from "../../cri/containerd-events.ts";
 import { createRuntimeEvents } from "../../cri/create-runtime-events.ts";
 import { watchOwnStops } from "../../cri/own-stops.ts";
@@ -75,6 +76,7 @@ async function runUntilStopped(
   const host = createLinuxHost();
   const metrics = await createProcessMetrics(host.machine, config, log);
   const containerd = connectContainerdEvents(config.runtimeEndpoint);
+  const content = connectContainerdContent(config.imageEndpoint ?? config.runtimeEndpoint);
   const connected = connectCri({
     endpoint: config.runtimeEndpoint,
     imageEndpoint: config.imageEndpoint,
@@ -108,7 +110,9 @@ async function runUntilStopped(
       connectDraPlugin,
       serve: serveGrpc,
     };
-    const agent = await createNodeAgent({ host, cri, events, plugins, kube: kube?.ports, log, metrics }, config);
+    const listDownloads = async (signal: AbortSignal) => await content.listDownloads({ signal });
+    const runtimePorts = { cri, events, listDownloads };
+    const agent = await createNodeAgent({ ...runtimePorts, host, plugins, kube: kube?.ports, log, metrics }, config);
     const nodePorts = { host, cri, kube: kube?.ports, log, metrics };
     const doors = { listen: listenHttp, callUpgrade };
     const api = await openNodeApi({ ports: nodePorts, agent, reviews: kube?.reviews, ...doors }, config);
@@ -124,7 +128,12 @@ async function runUntilStopped(
     if (!(signal.aborted && isAbort(error))) throw error;
     return 0;
   } finally {
-    const closers = [async () => await kube?.close(), () => containerd.close(), () => cri.close()];
+    const closers = [
+      async () => await kube?.close(),
+      () => containerd.close(),
+      () => content.close(),
+      () => cri.close(),
+    ];
     await runAll(closers, "stopping").catch((error: unknown) =>
       log.warn("A connection did not close", { error: messageOf(error) }),
     );

@@ -3,6 +3,7 @@ import { loadCredentialProviders } from "../runtime/credential-providers/load-pr
 import { createImageClaims, type ImageClaims } from "../runtime/images/image-claims.ts";
 import { createImageEnsurer, type ImageEnsurer } from "../runtime/images/image-ensurer.ts";
 import { createNodeRegistryConfig } from "../runtime/images/node-registry-config.ts";
+import { createPullProgress } from "../runtime/images/pull-progress.ts";
 import { createPullRecords, type PullRecords } from "../runtime/images/pull-records.ts";
 import { readVerificationPolicy } from "../runtime/images/verification-policy.ts";
 import type { ClusterParts } from "./cluster.ts";
@@ -42,6 +43,7 @@ export async function composeImages(foundation: Foundation, { cluster, data }: I
       metrics,
       records,
       claims,
+      progress: createPullProgress({ clock, listDownloads: ports.listDownloads }),
       pullSecrets: data.pullSecrets.of,
       nodeEntries: createNodeRegistryConfig({ files, clock, log }, config.registryConfigs).entries,
       providedCredentials: plugins?.provide,

@@ -1,6 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { RuntimeEvents } from "../../cri/container-events.ts";
+import type { Download } from "../../cri/containerd-content.ts";
 import type { Cri } from "../../cri/port.ts";
 import type { CsiNode } from "../../csi/port.ts";
 import type { DevicePlugin } from "../../device-plugin/port.ts";
@@ -15,6 +16,8 @@ export interface NodeAgentPorts {
   host: Host;
   cri: Cri;
   events: RuntimeEvents;
+  /** Reads which parts of images are on their way to the machine. Undefined where the runtime cannot tell. */
+  listDownloads?: ((signal: AbortSignal) => Promise<readonly Download[]>) | undefined;
   plugins: PluginPorts;
   /** Undefined: standalone, pods of files and URLs only. */
   kube: KubePorts | undefined;

@@ -53,6 +53,20 @@ describe("repeated events", () => {
     expect(tell("a", other)).toBe("create ×1 a");
   });
 
+  it("that tell of progress are one, also where they are many and others are left out", () => {
+    const rig = createRig();
+    const { make } = rig;
+    const correlator = createEventCorrelator();
+    const events = Array.from({ length: 100 }, (_, index) => {
+      const made = make({ name: "web" }, { type: "Normal", reason: "PullProgress", message: `${index} of 100` });
+      return correlator.correlate(made, 0, { isProgress: true });
+    });
+    expect(new Set(events.map((one) => one?.event.metadata.name)).size).toBe(1);
+    expect(events.at(-1)).toMatchObject({ isRepeated: true, event: { count: 100, message: "99 of 100" } });
+    const other = make({ name: "web" }, { type: "Normal", reason: "Pulled", message: "done" });
+    expect(correlator.correlate(other, 0)).toMatchObject({ isRepeated: false });
+  });
+
   it("keep when they began", async () => {
     const clock = createFakeClock({ now: Date.parse("2026-03-01T12:00:00Z") });
     const make = createEventMaker({ clock, random: createSeededRandom(1) }, "node-1");

@@ -17,9 +17,9 @@ export interface CorrelatedEvent {
 interface EventCorrelator {
   /**
    * `at` is when the event happened, in monotonic milliseconds. The result is undefined for an event that must be left
-   * out.
+   * out. Progress, which its source limits, is one event whatever it tells, and takes nothing of its object's rate.
    */
-  correlate(event: NodeEvent, at: number): CorrelatedEvent | undefined;
+  correlate(event: NodeEvent, at: number, kind?: { isProgress: boolean | undefined }): CorrelatedEvent | undefined;
 }
 
 const MAX_ENTRIES = 4_096;
@@ -36,7 +36,8 @@ export function createEventCorrelator(): EventCorrelator {
   const observe = createObserver();
   const isSpam = createSpamFilter();
   return {
-    correlate(made, at) {
+    correlate(made, at, { isProgress } = { isProgress: false }) {
+      if (isProgress) return observe(made, progressKey(made));
       const { event, key } = aggregate(made, at);
       // An event is counted before it is filtered, so that events left out show in the count of the next one that is
       // sent.
@@ -101,6 +102,10 @@ function createSpamFilter(): (event: NodeEvent, at: number) => boolean {
 
 function eventKey(event: NodeEvent): string {
   return keyOf(event, [event.involvedObject.fieldPath ?? "", event.type, event.reason, event.message]);
+}
+
+function progressKey(event: NodeEvent): string {
+  return keyOf(event, ["progress", event.involvedObject.fieldPath ?? "", event.reason]);
 }
 
 /**

@@ -73,9 +73,9 @@ export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions):
   let dropped = 0;
   let isFull = false;
 
-  const accept = (made: NodeEvent) => {
+  const accept = (made: NodeEvent, kind?: Pick<EventFacts, "isProgress">) => {
     log.debug("Event occurred", logFieldsOf(made), 3);
-    const correlated = correlator.correlate(made, clock.monotonic());
+    const correlated = correlator.correlate(made, clock.monotonic(), { isProgress: kind?.isProgress });
     if (correlated === undefined) return;
     if (queue.offer(correlated)) {
       isFull = false;
@@ -89,9 +89,9 @@ export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions):
   };
   const unsubscribe = deps.timeline.subscribe((record) => {
     if (!isEventWorthy(record)) return;
-    const { pod, type, reason, container, annotations } = record;
+    const { pod, type, reason, container, annotations, isProgress } = record;
     const facts = { type, reason, message: eventMessage(record), annotations };
-    accept(makeEvent(referToPod(pod, deps.apiPodOf(pod.uid), container), facts));
+    accept(makeEvent(referToPod(pod, deps.apiPodOf(pod.uid), container), facts), { isProgress });
   });
 
   const sendAll = async (signal: AbortSignal) => {

@@ -10,6 +10,8 @@ export interface EventFacts {
   readonly reason: string;
   readonly message: string;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
+  /** True: it tells how far something is, and is one event with each earlier one of its reason and object. */
+  readonly isProgress?: boolean | undefined;
 }
 
 /** An event with every field that this agent sets; the correlator relies on them. */

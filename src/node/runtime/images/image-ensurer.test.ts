@@ -55,6 +55,20 @@ describe("the rate of pulls", () => {
   });
 });
 
+describe("a long pull", () => {
+  it("tells how far it is, between upstream's events", async () => {
+    const { ensure, clock, events } = createRig({ registry: [{ ref: "big", pullMs: 70_000 }] });
+    const ensured = ensure({ image: "big" });
+    await clock.advance(70_000);
+    await ensured;
+    expect(events()).toEqual([
+      'Normal Pulling: Pulling image "big"',
+      'Normal PullProgress: Still pulling image "big": after 60s',
+      expect.stringMatching(/^Normal Pulled: Successfully pulled image "big" in 1m10s/),
+    ]);
+  });
+});
+
 describe("the pull policy", () => {
   it.each([
     ["IfNotPresent", "busybox", "present", 0],

@@ -16,7 +16,7 @@ export interface ImageEnsurer {
   ensureImage(pod: Pod, container: Container, signal: AbortSignal): Promise<ImageOutcome>;
 }
 
-export interface ImageEnsurerDeps extends CredentialDeps, Pick<ImagePullerDeps, "clock"> {
+export interface ImageEnsurerDeps extends CredentialDeps, Pick<ImagePullerDeps, "clock" | "progress"> {
   readonly images: Cri["images"];
   readonly metrics: Metrics;
   /** Undefined: every pod may use what is on the machine. */
@@ -35,8 +35,8 @@ interface Precheck {
 /** Follows EnsureImageExists of pkg/kubelet/images/image_manager.go. */
 export function createImageEnsurer(deps: ImageEnsurerDeps, options: PullLimits): ImageEnsurer {
   const { images, timeline, clock, records } = deps;
-  const { metrics, claims } = deps;
-  const pullerDeps = { images, clock, timeline, metrics, recordPull: records?.recordPull, claims };
+  const { metrics, claims, progress } = deps;
+  const pullerDeps = { images, clock, timeline, metrics, recordPull: records?.recordPull, claims, progress };
   const puller = createImagePuller(pullerDeps, options);
   const count = countRequests(deps.metrics);
 

@@ -15,6 +15,7 @@ import type { ImageFailure, ImageOutcome, PresentImage, PullFailureReason } from
 import type { PullCredentials } from "./pull-credentials.ts";
 import { createPullObserver } from "./pull-duration.ts";
 import { ImagePullError, type PulledImage, pullImage } from "./pull-image.ts";
+import type { PullProgress } from "./pull-progress.ts";
 import { readImage } from "./read-image.ts";
 
 /** Pulls images with a back-off for each pod and image, and records events. */
@@ -40,6 +41,7 @@ export interface ImagePullerDeps {
     | undefined;
   /** Keeps what is about to be used from being removed. */
   readonly claims: Pick<ImageClaims, "claim" | "duringPull">;
+  readonly progress: PullProgress;
 }
 
 /**
@@ -99,7 +101,13 @@ export function createImagePuller(deps: ImagePullerDeps, { parallelPulls, rate }
         say("Normal", "Pulling", `Pulling image "${image}"`);
         const startedAt = clock.monotonic();
         const spec = cri.ImageSpec.fromPartial({ image, annotations: pod.metadata?.annotations ?? {} });
-        const start = async () => await pullImage(images, spec, found, signal);
+        const tell = (progress: string) => {
+          const message = `Still pulling image "${image}": ${progress}`;
+          const decision = { type: "Normal", reason: "PullProgress", message, isProgress: true } as const;
+          timeline.record(podReference(pod), { ...decision, container: container.name });
+        };
+        const start = async () =>
+          await deps.progress.during(async () => await pullImage(images, spec, found, signal), tell);
         const { imageRef } = await (deps.recordPull?.(image, start, signal) ?? start());
         const pulled = await readImage(images, imageRef, signal);
         await claims.claim(pulled?.imageRef ?? imageRef, signal);
