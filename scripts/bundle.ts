@@ -2,7 +2,7 @@
  * Bundles the program into `dist/`: `nodelet.js`, which reads the command line, `node-commands.js` with the node agent and
  * all else that has to do with a node, `control-plane.js` and `dns.js`, of which it loads what the command needs; and `testing.js`,
  * which is `nodelet/testing` and loads `testing-node.js` when a test wants a node. The last two share the API server. Beside them
- * lie the manual, `nodelet.1`, and in `page/` the page of `nodelet dashboard`, which runs in browsers.
+ * lie the manual, `nodelet.1`, the schema of `nodelet up --config`, and in `page/` the page of `nodelet dashboard`, which runs in browsers.
  * Run with `npm run build`.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { type BuildOptions, build, type OutputFile, type Plugin } from "esbuild"
 import ts from "typescript";
 import { createProgram } from "../src/cli/main.ts";
 import { writeManual } from "../src/cli/manual/write-manual.ts";
+import { computeUpSchema, UP_SCHEMA_FILE } from "../src/cli/up/up-schema.ts";
 import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../src/cluster/processes/run-time.ts";
 
 const version = /"version": "([^"]+)"/.exec(readFileSync("package.json", "utf8"))?.[1];
@@ -160,4 +161,5 @@ if (problem) throw new Error(`testing.d.ts: ${ts.flattenDiagnosticMessageText(pr
 writeFileSync("dist/testing.d.ts", outputText);
 
 const program = createProgram({ argv: [], entry: "", version: version ?? "" }, async (code) => void (await code));
+writeFileSync(`dist/${UP_SCHEMA_FILE}`, `${JSON.stringify(computeUpSchema(), undefined, 2)}\n`);
 writeFileSync("dist/nodelet.1", writeManual(program, version ?? ""));

@@ -1,12 +1,12 @@
 import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
-import { createLog } from "../host/log/create-log.ts";
 import { type AutoscalerFlags, readAutoscalerFlags } from "./autoscaler-flags.ts";
 import { watchProcess } from "./kubelet/watch-process.ts";
+import { type LogFlags, openLog } from "./log-options.ts";
 import { type NodeMonitorFlags, readNodeMonitorFlags } from "./node-monitor-flags.ts";
 import { readVersion } from "./version.ts";
 
 /** The options as commander reads them. */
-export interface ControlPlaneCommand extends AutoscalerFlags, NodeMonitorFlags {
+export interface ControlPlaneCommand extends AutoscalerFlags, NodeMonitorFlags, LogFlags {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
@@ -30,7 +30,7 @@ export interface ControlPlaneCommand extends AutoscalerFlags, NodeMonitorFlags {
 /** Runs the API server and its controllers until SIGTERM or SIGINT. Needs no root rights. Returns the exit code. */
 export async function controlPlane(options: ControlPlaneCommand): Promise<number> {
   process.title = "nodelet control-plane";
-  const log = createLog({ format: "text", verbosity: 0 });
+  const log = openLog(options);
   const layout = computeStateLayout(options.stateDir);
   const { nodeName, nodeApiAddress, localVolumes, clusterDns: serviceAddress, dnsServer: serverAddress } = options;
   const clusterDns =

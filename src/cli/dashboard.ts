@@ -12,15 +12,15 @@ import type { PageFiles } from "../dashboard/serve-page.ts";
 import type { HttpHandler, HttpServer } from "../host/http-server.ts";
 import { createLinuxHost } from "../host/linux/create-linux-host.ts";
 import { listenHttp } from "../host/linux/network/listen-http.ts";
-import { createLog } from "../host/log/create-log.ts";
 import { createHttpKubeClient } from "../kube/http/create-http-kube-client.ts";
 import { createKubeDoor } from "../kube/http/create-kube-door.ts";
 import { readKubeconfig } from "../kube/kubeconfig.ts";
 import { findKubeconfig, namedKubeconfig } from "./find-kubeconfig.ts";
 import { watchProcess } from "./kubelet/watch-process.ts";
+import { type LogFlags, openLog } from "./log-options.ts";
 
 /** The options as commander reads them. */
-export interface DashboardCommand {
+export interface DashboardCommand extends LogFlags {
   readonly kubeconfig?: string;
   readonly port: number;
   readonly stateDir: string;
@@ -36,7 +36,7 @@ const TOKEN_BYTES = 32;
 export async function dashboard(options: DashboardCommand): Promise<number> {
   const { clock, random, files, programs } = createLinuxHost();
   const connection = await readKubeconfig(await chooseKubeconfig(options), files);
-  const watch = watchProcess(process, createLog({ format: "text", verbosity: 0 }));
+  const watch = watchProcess(process, openLog(options));
   const userAgent = `nodelet-dashboard/${KUBELET_VERSION}`;
   const deps = { connection, clock, random, programs, log: silentLog, signal: watch.signal };
   const client = createHttpKubeClient(deps, { userAgent, qps: 0, burst: 0, timeoutMs: CALL_TIMEOUT_MS });

@@ -1,30 +1,28 @@
-import { isIP, isIPv4 } from "node:net";
-import { basename, resolve } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
-import { checkDnsSubdomain } from "../api/validation/names.ts";
+import { basename } from "node:path";
+import { Command, Option } from "commander";
 import { CodedError, codeOf, isNoSpace, messageOf } from "../base/errors.ts";
-import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../cluster/containerd/cni-config.ts";
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
 import { createLog } from "../host/log/create-log.ts";
-import { addressRanges, ipv4FirstRanges } from "./address-ranges.ts";
+import { addressRanges } from "./address-ranges.ts";
 import { addAutoscalerFlags } from "./autoscaler-flags.ts";
 import { addCompletion } from "./completion/completion-command.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
 import type { DashboardCommand } from "./dashboard.ts";
 import { addExplain } from "./explain/explain-command.ts";
+import { absolutePath, domainName, ipAddress, ipv4Address, MAX_PORT, nodeName, wholeNumber } from "./flag-values.ts";
 import type { OutputFormat } from "./format-output.ts";
 import type { ImagesCommand } from "./images.ts";
 import { limitEnding } from "./kubelet/limit-ending.ts";
+import { addLogOptions } from "./log-options.ts";
 import { addNodeMonitorFlags } from "./node-monitor-flags.ts";
 import { outputForPrograms, outputWithWide } from "./output-option.ts";
 import { addProxy } from "./proxy/proxy-command.ts";
 import type { DnsCommand } from "./serve-dns.ts";
 import type { InstallOptions } from "./service.ts";
 import { computeStateDirectory } from "./state-directory.ts";
-import type { UpOptions } from "./up.ts";
+import { addUp } from "./up/up-command.ts";
+import { API_SETTINGS } from "./up/up-settings.ts";
 import { readVersion } from "./version.ts";
-
-const MAX_PORT = 65_535;
 
 /** Runs one command and returns the exit code. `entry` is the file to start children of this program with. */
 export async function main(argv: readonly string[], entry: string): Promise<number> {
@@ -63,9 +61,9 @@ export function createProgram({ argv, entry, version }: Invocation, finish: Fini
     .enablePositionalOptions()
     .showHelpAfterError("(nodelet --help, nodelet <command> --help)")
     .addHelpText("after", "\nThe manual, with the exit codes: man nodelet");
-  addUp(program, async (options) => {
+  addUp(program, async (sources, apply) => {
     const up = await (await import("./node-commands.ts")).loadUp();
-    await finish(up(options, { entry, argv }));
+    await finish(up(sources, apply, { entry, argv }));
   });
   addDown(program, finish);
   addControlPlane(program, finish);
@@ -115,65 +113,19 @@ const ownStateDirectory = () =>
     `${DEFAULT_STATE_DIRECTORY} for root, else nodelet in $XDG_STATE_HOME or ~/.local/state`,
   );
 
-function addUp(program: Command, run: (options: UpOptions) => Promise<void>): void {
-  const command = program
-    .command("up")
-    .description(
-      "run a node on this machine: its own containerd, a Kubernetes API, and a node agent that watches a directory",
-    )
-    .option("-d, --detach", "return when the pods are running, go on in the background", false)
-    .option(
-      "--manifests <dir>",
-      "run and apply what is in this directory, pods and all else (default: manifests in the state directory)",
-      absolutePath,
-    )
-    .option("--pods", "remove the pods too when it is stopped", false)
-    .option("--wait-timeout <seconds>", "with --detach: wait this long for the pods", wholeNumber(1, 86_400), 120)
-    .option("--pod-cidr <cidrs>", `addresses of pods${SECOND_FAMILY}`, ipv4FirstRanges, DEFAULT_POD_CIDR)
-    .option("--bridge <name>", "network interface that connects the pods", bridgeName, DEFAULT_BRIDGE)
-    .option("--containerd <path>", "the containerd to run (default: the one on the search path)")
-    .option(
-      "--healthz-port <port>",
-      "health server of the node agent on 127.0.0.1, 0 for none",
-      wholeNumber(0, MAX_PORT),
-      10_248,
-    )
-    .addOption(apiAddress())
-    .addOption(apiPort().argParser(wholeNumber(1, MAX_PORT)))
-    .addOption(serviceCidr().argParser(ipv4FirstRanges))
-    .option("--no-proxy", "leave services to a proxy that you run")
-    .option("--no-dns", "leave the cluster's names to a DNS server that you run, such as CoreDNS")
-    .addOption(kubeletArgument())
-    .addOption(stateDirectory())
-    .addOption(new Option("--supervisor", "this is the background process of --detach").hideHelp().default(false));
-  command.action(async () => await run(command.opts<UpOptions>()));
+/** A setting that `up` has, too. */
+function apiOption(name: keyof typeof API_SETTINGS): Option {
+  const { flags, about, preset } = API_SETTINGS[name];
+  return new Option(flags, about).default(preset);
 }
-
-function kubeletArgument(): Option {
-  const option = new Option(
-    "--kubelet-arg <flag>",
-    "pass a flag on to the node agent, e.g. --kubelet-arg=--v=4; repeatable",
-  );
-  return option.default([], "none").argParser((value: string, previous: string[]) => [...previous, value]);
-}
-
-const apiAddress = () =>
-  new Option("--api-address <ip>", "where the Kubernetes API listens").default("127.0.0.1").argParser(ipAddress);
-
-const apiPort = () => new Option("--api-port <port>", "port of the Kubernetes API").default(6443);
-
-const SECOND_FAMILY = "; two families have two ranges, as 10.96.0.0/16,fd00:96::/112";
-
-const serviceCidr = () =>
-  new Option("--service-cidr <cidrs>", `addresses of services${SECOND_FAMILY}`).default("10.96.0.0/16");
 
 function addControlPlane(program: Command, finish: Finish): void {
   const command = program
     .command("control-plane")
     .description("run the Kubernetes API alone, without a node; needs no root")
-    .addOption(apiAddress())
-    .addOption(apiPort().argParser(wholeNumber(0, MAX_PORT)))
-    .addOption(serviceCidr().argParser(addressRanges))
+    .addOption(apiOption("address").argParser(ipAddress))
+    .addOption(apiOption("port").argParser(wholeNumber(0, MAX_PORT)))
+    .addOption(apiOption("services").argParser(addressRanges))
     .option(
       "--cluster-cidr <cidrs>",
       "give each node a range of these addresses for its pods (default: none)",
@@ -213,12 +165,13 @@ function addControlPlane(program: Command, finish: Finish): void {
     .addOption(ownStateDirectory());
   addAutoscalerFlags(command);
   addNodeMonitorFlags(command);
+  addLogOptions(command);
   command.action(async () => await finish(controlPlane(command.opts<ControlPlaneCommand>())));
 }
 
 function addDns(program: Command, finish: Finish): void {
   const port = wholeNumber(0, MAX_PORT);
-  program
+  const command = program
     .command("dns")
     .description("serve the names of a cluster's services and pods, as CoreDNS does")
     .requiredOption("--kubeconfig <file>", "how to reach the Kubernetes API", absolutePath)
@@ -228,11 +181,11 @@ function addDns(program: Command, finish: Finish): void {
     .option("--resolv-conf <file>", "ask its name servers for all other names", absolutePath, "/etc/resolv.conf")
     .option("--metrics-port <port>", "port of /metrics, 0 for none", port, 9_153)
     .option("--health-port <port>", "port of /health, 0 for none", port, 8_080)
-    .option("--ready-port <port>", "port of /ready, 0 for none", port, 8_181)
-    .action(async (options: DnsCommand) => {
-      const { serveDns } = await import("./serve-dns.ts");
-      await finish(serveDns(options));
-    });
+    .option("--ready-port <port>", "port of /ready, 0 for none", port, 8_181);
+  addLogOptions(command).action(async (options: DnsCommand) => {
+    const { serveDns } = await import("./serve-dns.ts");
+    await finish(serveDns(options));
+  });
 }
 
 function addDown(program: Command, finish: Finish): void {
@@ -261,7 +214,7 @@ function addStatus(program: Command, finish: Finish): void {
 }
 
 function addDashboard(program: Command, finish: Finish): void {
-  program
+  const command = program
     .command("dashboard")
     .description("serve a page about the cluster on this machine, with your rights, until it is stopped")
     .option(
@@ -270,11 +223,11 @@ function addDashboard(program: Command, finish: Finish): void {
       absolutePath,
     )
     .option("--port <port>", "port of 127.0.0.1 to listen at, 0 for any free one", wholeNumber(0, MAX_PORT), 0)
-    .addOption(stateDirectory())
-    .action(async (options: DashboardCommand) => {
-      const dashboard = await (await import("./node-commands.ts")).loadDashboard();
-      await finish(dashboard(options));
-    });
+    .addOption(stateDirectory());
+  addLogOptions(command).action(async (options: DashboardCommand) => {
+    const dashboard = await (await import("./node-commands.ts")).loadDashboard();
+    await finish(dashboard(options));
+  });
 }
 
 function addDoctor(program: Command, finish: Finish): void {
@@ -337,41 +290,6 @@ function addImages(program: Command, finish: Finish): void {
     force,
   })).option("--force", "remove those that containers use, too", false);
   add("prune", "remove the images that no container uses; those of nodelet itself stay", () => ({ verb: "prune" }));
-}
-
-const absolutePath = (path: string) => resolve(path);
-
-function wholeNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
-  };
-}
-
-function ipAddress(text: string): string {
-  if (isIP(text) !== 0) return text;
-  throw new InvalidArgumentError("It must be an IP address of this machine, or 0.0.0.0 for all of them.");
-}
-
-function ipv4Address(text: string): string {
-  if (isIPv4(text)) return text;
-  throw new InvalidArgumentError("It must be an IPv4 address.");
-}
-
-function domainName(text: string): string {
-  if (checkDnsSubdomain(text.toLowerCase()).length === 0) return text.toLowerCase();
-  throw new InvalidArgumentError("It must be a domain such as cluster.local.");
-}
-
-function nodeName(text: string): string {
-  if (checkDnsSubdomain(text).length === 0) return text;
-  throw new InvalidArgumentError("It must be lower-case letters, digits, '-' and '.'.");
-}
-
-function bridgeName(text: string): string {
-  if (/^[a-zA-Z][\w.-]{0,14}$/.test(text)) return text;
-  throw new InvalidArgumentError("It must be at most 15 letters, digits, '.', '-' or '_'.");
 }
 
 /**

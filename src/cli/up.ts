@@ -1,7 +1,9 @@
 import { appendFileSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { isAbort } from "../base/abort.ts";
-import { messageOf } from "../base/errors.ts";
+import { CodedError, messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
 import { claimProcessLock } from "../cluster/processes/process-lock.ts";
 import { clusterDnsAddressOf } from "../cluster/supervisor/cluster-dns.ts";
@@ -14,16 +16,24 @@ import { endControlPlane } from "../cluster/supervisor/start-control-plane.ts";
 import { endDns } from "../cluster/supervisor/start-dns.ts";
 import { endProxy } from "../cluster/supervisor/start-proxy.ts";
 import { computeStateLayout, type StateLayout } from "../cluster/supervisor/state-layout.ts";
+import { linuxFiles } from "../host/linux/files/linux-files.ts";
 import { createServiceNotifier } from "../host/linux/system/service-notifier.ts";
 import { systemClock } from "../host/linux/system/system-clock.ts";
+import { createLog } from "../host/log/create-log.ts";
 import { removePods } from "./down.ts";
 import { followPods } from "./follow-pods.ts";
 import { createLineLog } from "./line-log.ts";
+import type { LogFlags } from "./log-options.ts";
 import { requireRoot } from "./require-root.ts";
+import { readUpConfiguration, type UpConfiguration } from "./up/read-up-configuration.ts";
+import type { UpSources } from "./up/up-command.ts";
+import { formatUpConfiguration, type UpValues } from "./up/up-configuration.ts";
+import { UP_SCHEMA_FILE } from "./up/up-schema.ts";
+import { watchUpConfiguration } from "./up/watch-up-configuration.ts";
 import { createSupervisorLink, type SupervisorLink, upDetached } from "./up-detached.ts";
 
-/** The options as commander reads them. */
-export interface UpOptions {
+/** The settings, by flags, file and defaults. */
+export interface UpOptions extends LogFlags {
   detach: boolean;
   /** The path is absolute; undefined means `manifests` in the state directory. */
   manifests?: string;
@@ -31,7 +41,7 @@ export interface UpOptions {
   waitTimeout: number;
   podCidr: string;
   bridge: string;
-  containerd?: string;
+  containerd: string;
   healthzPort: number;
   apiAddress: string;
   apiPort: number;
@@ -55,17 +65,35 @@ export interface UpContext {
  * may not list it. Private files in it have stricter modes of their own.
  */
 const STATE_DIRECTORY_MODE = 0o711;
+/** The build lays it beside the program. */
+const SCHEMA = fileURLToPath(new URL(UP_SCHEMA_FILE, import.meta.url));
+
+/** Puts what a file says in the place of defaults. */
+type ApplyValues = (values: UpValues) => UpOptions;
 
 /** Runs a node until it is asked to stop, or with `--detach` until its pods run. Returns the exit code. */
-export async function up(options: UpOptions, context: UpContext): Promise<number> {
+export async function up(sources: UpSources, apply: ApplyValues, context: UpContext): Promise<number> {
+  const configuration = await readUpConfiguration(sources);
+  const options = apply(configuration?.values ?? {});
+  if (sources.printConfig) {
+    const manifests = options.manifests ?? computeStateLayout(options.stateDir).manifests;
+    process.stdout.write(formatUpConfiguration({ ...options, manifests }, SCHEMA));
+    return 0;
+  }
   requireRoot("up");
+  if (options.detach && process.env["NOTIFY_SOCKET"] !== undefined) {
+    throw new CodedError(
+      "detached-service",
+      "a service that detaches ends at once: start it without --detach, and detach: false",
+    );
+  }
   const layout = computeStateLayout(options.stateDir);
   await mkdir(layout.directory, { recursive: true, mode: STATE_DIRECTORY_MODE });
   await chmod(layout.directory, STATE_DIRECTORY_MODE);
   if (options.detach && !options.supervisor) return await upDetached(layout, options, context);
   const link = createSupervisorLink(options.supervisor);
   try {
-    return await superviseOnce(layout, { options, context, link });
+    return await superviseOnce(layout, { options, context, link, configuration, sources });
   } catch (error) {
     link.failed(messageOf(error));
     throw error;
@@ -76,6 +104,8 @@ interface Supervision {
   options: UpOptions;
   context: UpContext;
   link: SupervisorLink;
+  sources: UpSources;
+  configuration: UpConfiguration | undefined;
 }
 
 /** Runs at most one supervisor for each state directory. A second one reports that and ends. */
@@ -94,13 +124,19 @@ async function superviseOnce(layout: StateLayout, supervision: Supervision): Pro
   }
 }
 
-async function supervise(layout: StateLayout, { options, context, link }: Supervision): Promise<number> {
-  const log = createLineLog((line) => appendLine(layout.supervisorLog, line), Date.now);
+async function supervise(layout: StateLayout, supervision: Supervision): Promise<number> {
+  const { options, context, link } = supervision;
+  const log = openSupervisorLog(layout, options);
   const notifier = createServiceNotifier(process.env);
-  const stop = stopOnSignals(() => {
-    link.progress("stopping …");
-    notifier.stopping();
+  const hangUp: { look: () => void } = { look: () => undefined };
+  const stop = stopOnSignals({
+    onStop() {
+      link.progress("stopping …");
+      notifier.stopping();
+    },
+    onHangUp: process.stdout.isTTY ? undefined : () => hangUp.look(),
   });
+  hangUp.look = followConfiguration(supervision, log, stop.signal);
   const manifests = options.manifests ?? layout.manifests;
   const follower: { done: Promise<void> } = { done: Promise.resolve() };
   const onReady = () => {
@@ -113,7 +149,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
   const runtime = {
     podCidr: options.podCidr,
     bridge: options.bridge,
-    ...(options.containerd === undefined ? {} : { binary: options.containerd }),
+    binary: options.containerd,
   };
   try {
     const places = await choosePodPlaces(layout.directory, link.progress);
@@ -136,6 +172,7 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
         proxy: options.proxy,
         clusterDns: options.dns ? clusterDnsAddressOf(options.serviceCidr) : undefined,
         kubeletArguments: options.kubeletArg,
+        logging: options,
         nodeName: nodeNameOf(options.kubeletArg),
         onReady,
       },
@@ -152,6 +189,25 @@ async function supervise(layout: StateLayout, { options, context, link }: Superv
   if (options.pods) return await removePods(layout, log, true);
   await sayWhatLives(layout, link.progress);
   return 0;
+}
+
+/** Says what is read, and what changes in it. Returns what a hang-up asks for. */
+function followConfiguration({ configuration, sources, link }: Supervision, log: Log, signal: AbortSignal): () => void {
+  const say = (line: string) => {
+    link.progress(line);
+    log.info(line);
+  };
+  if (configuration === undefined)
+    return () => say("SIGHUP: no file of settings was read, so that there is none to read again");
+  say(`The settings of ${configuration.path} count, and flags go before them`);
+  const read = async () => await readUpConfiguration(sources);
+  return watchUpConfiguration({ clock: systemClock, files: linuxFiles, read, say }, configuration, signal).look;
+}
+
+function openSupervisorLog(layout: StateLayout, { logFormat, v }: LogFlags): Log {
+  const write = (line: string) => appendLine(layout.supervisorLog, line);
+  if (logFormat === "text") return createLineLog(write, Date.now);
+  return createLog({ format: logFormat, verbosity: v, write: (line) => write(`${line}\n`) });
 }
 
 /** The lines are few. A line that cannot be written, on a full disk for example, is dropped, and the node runs on. */
@@ -176,14 +232,21 @@ async function sayWhatLives(layout: StateLayout, print: (line: string) => void):
   );
 }
 
+/** What signals ask for. Undefined: a hang-up stops, as that of a terminal that was closed. */
+interface SignalHandlers {
+  onStop(): void;
+  onHangUp: (() => void) | undefined;
+}
+
 /**
  * Stops on signals. The first signal asks to stop, the second ends this process at once; the next supervisor then finds
  * its children again.
  */
-function stopOnSignals(onStop: () => void): { signal: AbortSignal } {
+function stopOnSignals({ onStop, onHangUp }: SignalHandlers): { signal: AbortSignal } {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
+      if (name === "SIGHUP" && onHangUp !== undefined) return onHangUp();
       if (controller.signal.aborted) process.exit(130);
       onStop();
       controller.abort();

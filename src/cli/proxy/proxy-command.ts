@@ -2,9 +2,11 @@ import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { isRangeOf } from "../../proxy/rules/address-family.ts";
+import { wholeNumber } from "../flag-values.ts";
+import { addLogOptions, type LogFlags } from "../log-options.ts";
 
 /** The options as commander reads them. */
-export interface ProxyCommand {
+export interface ProxyCommand extends LogFlags {
   kubeconfig?: string;
   hostnameOverride: string;
   clusterCidr: string[];
@@ -17,7 +19,6 @@ export interface ProxyCommand {
   networkPolicies: boolean;
   nftTable: string;
   cleanup: boolean;
-  v: number;
 }
 
 /** Where a server listens. */
@@ -30,7 +31,6 @@ export interface BindAddress {
 const DEFAULT_TABLE = "nodelet-proxy";
 const DEFAULT_MASQUERADE_BIT = 14;
 const MAX_MASQUERADE_BIT = 31;
-const MAX_VERBOSITY = 10;
 const MAX_TABLE_CHARACTERS = 64;
 
 /** Adds `nodelet proxy`, whose flags are kube-proxy's where they mean the same. */
@@ -53,7 +53,7 @@ export function addProxy(program: Command, run: (options: ProxyCommand) => Promi
     .addOption(
       new Option("--masquerade-bit <bit>", "the bit of the packet mark for what is masqueraded")
         .default(DEFAULT_MASQUERADE_BIT)
-        .argParser(wholeNumber(MAX_MASQUERADE_BIT)),
+        .argParser(wholeNumber(0, MAX_MASQUERADE_BIT)),
     )
     .addOption(bindAddress("--healthz-bind-address <address>", "0.0.0.0:10256"))
     .addOption(bindAddress("--metrics-bind-address <address>", "127.0.0.1:10249"))
@@ -68,9 +68,9 @@ export function addProxy(program: Command, run: (options: ProxyCommand) => Promi
         .argParser(tableName),
     )
     .option("--cleanup", "remove the rules of an earlier run, and end", false)
-    .addOption(new Option("-v, --v <level>", "verbosity of the log").default(0).argParser(wholeNumber(MAX_VERBOSITY)))
     .addOption(new Option("--config <file>").hideHelp().argParser(refuseConfig))
     .addOption(new Option("--proxy-mode <mode>").hideHelp().argParser(checkMode));
+  addLogOptions(command);
   command.action(async () => await run(command.opts<ProxyCommand>()));
 }
 
@@ -109,13 +109,6 @@ function readBindAddress(text: string): BindAddress | false {
   const port = Number(digits);
   if (isIP(address) !== 0 && port > 0 && port <= 65_535) return { address, port };
   throw new InvalidArgumentError("It must be an address with a port, such as 127.0.0.1:10249.");
-}
-
-function wholeNumber(most: number): (text: string) => number {
-  return (text) => {
-    if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
-    throw new InvalidArgumentError(`It must be a whole number from 0 to ${most}.`);
-  };
 }
 
 function tableName(text: string): string {

@@ -7,13 +7,13 @@ import type { HttpServer, PageHandler } from "../../host/http-server.ts";
 import { createLinuxHost } from "../../host/linux/create-linux-host.ts";
 import { listenHttp } from "../../host/linux/network/listen-http.ts";
 import { declareProcessSeries } from "../../host/linux/system/process-series.ts";
-import { createLog } from "../../host/log/create-log.ts";
 import type { Host } from "../../host/port.ts";
 import { createHttpKubeClient } from "../../kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../kube/kubeconfig.ts";
 import { createServiceProxy, removeServiceRules, type ServiceProxy } from "../../proxy/compose/service-proxy.ts";
 import type { AddressFamily } from "../../proxy/rules/fragment.ts";
 import { watchProcess } from "../kubelet/watch-process.ts";
+import { openLog } from "../log-options.ts";
 import { requireRoot } from "../require-root.ts";
 import type { BindAddress, ProxyCommand } from "./proxy-command.ts";
 
@@ -31,7 +31,7 @@ export async function runProxy(options: ProxyCommand): Promise<number> {
     return 0;
   }
   process.title = "nodelet proxy";
-  const log = createLog({ format: "text", verbosity: options.v });
+  const log = openLog(options);
   const watch = watchProcess(process, log);
   try {
     await serveUntilStopped(options, { host, log, signal: watch.signal });

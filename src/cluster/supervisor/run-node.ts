@@ -25,7 +25,7 @@ interface NodeDeps {
 
 interface NodeOptions
   extends Pick<ContainerdOptions, "binary" | "bridge">,
-    Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments">,
+    Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments" | "logging">,
     Pick<ControlPlaneChildOptions, "apiAddress" | "apiPort" | "serviceCidr" | "podCidr" | "nodeName"> {
   /** Runs the proxy of services. */
   proxy: boolean;

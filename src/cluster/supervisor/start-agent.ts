@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import type { Log } from "../../base/log.ts";
+import { type ChildLogging, loggingArguments } from "../processes/child-logging.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { ensureFile } from "../processes/ensure-file.ts";
 import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
@@ -35,6 +36,8 @@ export interface AgentOptions {
   evictionHard?: Readonly<Record<string, string>>;
   /** Further kubelet flags, after ours. */
   kubeletArguments: readonly string[];
+  /** How the child logs. Default: text, with verbosity 0. */
+  logging?: ChildLogging;
   log: Log;
   /** Firing it gives up the wait for the agent, which is then stopped. */
   signal: AbortSignal;
@@ -122,6 +125,7 @@ function agentCommand(layout: StateLayout, { kubeletRoot }: PodPlaces, options: 
     "--nodelet-ignore-other-kinds",
     // This may be any machine of the user, whose kernel is not the cluster's.
     "--nodelet-keep-kernel-tunables",
+    ...loggingArguments(options.logging, "--logging-format"),
     ...options.kubeletArguments,
   ];
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Log } from "../../base/log.ts";
 import { getOnce } from "../../host/linux/network/get-once.ts";
 import { bridgeAddressOf } from "../containerd/ensure-bridge.ts";
+import { type ChildLogging, loggingArguments } from "../processes/child-logging.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { untilReady } from "../processes/until-ready.ts";
 import type { StateLayout } from "./state-layout.ts";
@@ -27,6 +28,8 @@ export interface ControlPlaneChildOptions {
   kubeletArguments: readonly string[];
   /** The name of the node that will join. */
   nodeName: string;
+  /** How the child logs. Default: text, with verbosity 0. */
+  logging?: ChildLogging;
   log: Log;
   /** Firing it gives up the wait for the API, and the child is stopped. */
   signal: AbortSignal;
@@ -59,6 +62,7 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       `--manifests=${options.manifests}`,
       ...(refusesForeign(options.kubeletArguments) ? ["--refuse-foreign-manifests"] : []),
       ...(options.proxy ? ["--network-policies"] : []),
+      ...loggingArguments(options.logging),
       `--state-dir=${layout.directory}`,
     ],
     environment,

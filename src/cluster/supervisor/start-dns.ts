@@ -1,6 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import { getOnce } from "../../host/linux/network/get-once.ts";
 import { bridgeAddressOf } from "../containerd/ensure-bridge.ts";
+import { type ChildLogging, loggingArguments } from "../processes/child-logging.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
 import { untilReady } from "../processes/until-ready.ts";
@@ -14,6 +15,8 @@ interface DnsChildOptions {
   nodeFlags?: readonly string[];
   /** The server listens at the bridge's address in this range, where pods reach it. */
   podCidr: string;
+  /** How the child logs. Default: text, with verbosity 0. */
+  logging?: ChildLogging;
   log: Log;
   /** Firing it gives up the wait for the server, and the child is stopped. */
   signal: AbortSignal;
@@ -44,6 +47,7 @@ export async function startDns(layout: StateLayout, options: DnsChildOptions): P
       `--metrics-port=${PAGES_PORT}`,
       "--health-port=0",
       "--ready-port=0",
+      ...loggingArguments(options.logging),
     ],
     environment: { ...RUN_TIME_ENVIRONMENT, ...environment },
     logFile: layout.dnsLog,

@@ -6,6 +6,7 @@ import { getOnce } from "../../host/linux/network/get-once.ts";
 import { DEFAULT_BRIDGE } from "../containerd/cni-config.ts";
 import { listBridges } from "../containerd/remove-network.ts";
 import { computeRuntimeLayout } from "../containerd/runtime-layout.ts";
+import { type ChildLogging, loggingArguments } from "../processes/child-logging.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
@@ -22,6 +23,8 @@ interface ProxyOptions {
   bridge?: string;
   podCidr: string;
   serviceCidr: string;
+  /** How the child logs. Default: text, with verbosity 0. */
+  logging?: ChildLogging;
   log: Log;
   /** Firing it gives up the wait for the proxy, which is then stopped. */
   signal: AbortSignal;
@@ -61,6 +64,7 @@ export async function startProxy(layout: StateLayout, options: ProxyOptions): Pr
       `--nft-table=${tableOf(options.bridge ?? DEFAULT_BRIDGE)}`,
       `--healthz-bind-address=${LOOPBACK}:${port}`,
       "--metrics-bind-address=",
+      ...loggingArguments(options.logging),
       ...((await showBridgedPackets(options.podCidr)) ? [] : ["--masquerade-all"]),
     ],
     environment: { ...RUN_TIME_ENVIRONMENT, ...environment },
