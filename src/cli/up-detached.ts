@@ -4,6 +4,7 @@ import { silentLog } from "../base/log.ts";
 import { readLogSize, readLogTail } from "../cluster/processes/log-file.ts";
 import { prefixWithScope } from "../cluster/processes/own-scope.ts";
 import { readLockHolder } from "../cluster/processes/process-lock.ts";
+import { computeProgramWords } from "../cluster/processes/run-time.ts";
 import { readManifestPods } from "../cluster/supervisor/manifest-pods.ts";
 import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
@@ -114,7 +115,8 @@ async function startInBackground(
 ): Promise<Message> {
   const log = await open(layout.supervisorLog, "a", 0o600);
   try {
-    const words = [process.execPath, ...process.execArgv, context.entry, ...context.argv, "--supervisor"];
+    const program = computeProgramWords({ node: process.execPath, entry: context.entry }, process.execArgv);
+    const words = [...program, ...context.argv, "--supervisor"];
     const [command = process.execPath, ...args] = [...(await prefixWithScope("supervisor", silentLog)), ...words];
     const child = spawn(command, args, {
       detached: true,

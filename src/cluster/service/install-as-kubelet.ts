@@ -2,6 +2,7 @@ import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
 import { linuxFiles } from "../../host/linux/files/linux-files.ts";
+import type { ProgramStart } from "../processes/run-time.ts";
 import {
   computeKubeletDropIn,
   computeKubeletProgram,
@@ -31,10 +32,7 @@ export interface KubeletMachine {
   systemctl(...args: string[]): Promise<string>;
 }
 
-interface KubeletChoices {
-  /** The absolute paths of Node.js and of this program's file. */
-  readonly node: string;
-  readonly entry: string;
+interface KubeletChoices extends ProgramStart {
   /** Take the place of another kubelet that the machine has. */
   readonly isReplacing: boolean;
 }
@@ -110,7 +108,7 @@ async function findOthers(root: string, serviceProgram: string | undefined): Pro
 /** True for our script, for a link named kubelet to this program, and where there is nothing at all. */
 async function isNodelet(path: string): Promise<boolean> {
   const target = await realpath(path).catch(() => undefined);
-  return target === undefined || basename(target) === "nodelet.js" || isOwnFile(await readHead(target));
+  return target === undefined || /^nodelet(\.js)?$/.test(basename(target)) || isOwnFile(await readHead(target));
 }
 
 /** Reads the beginning of a file. The text is empty where there is none. */

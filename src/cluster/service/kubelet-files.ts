@@ -1,5 +1,5 @@
 import { CodedError } from "../../base/errors.ts";
-import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
+import { computeProgramWords, type ProgramStart, RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
 
 /** The first line after the interpreter of each file that takes the kubelet's place, by which it is known again. */
 const MARK = '# Written by "nodelet install --as-kubelet"; "nodelet uninstall" removes it.';
@@ -13,9 +13,9 @@ export function isOwnFile(text: string): boolean {
 }
 
 /** Computes the program `kubelet`: a script, because what it gives Node.js has to be there before that starts. */
-export function computeKubeletProgram({ node, entry }: { node: string; entry: string }): string {
+export function computeKubeletProgram(start: ProgramStart): string {
   const environment = Object.entries(RUN_TIME_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
-  const command = [quoteForShell(node), ...RUN_TIME_FLAGS, quoteForShell(entry), "kubelet"];
+  const command = [...computeProgramWords(start, RUN_TIME_FLAGS).map(quoteForShell), "kubelet"];
   return `#!/bin/sh\n${MARK}\n${[...environment, "exec", ...command].join(" ")} "$@"\n`;
 }
 

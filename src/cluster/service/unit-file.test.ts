@@ -36,6 +36,12 @@ describe("the service's unit", () => {
     `);
   });
 
+  it("starts a single executable without a Node.js before it", () => {
+    const program = "/usr/local/bin/nodelet";
+    const text = computeUnitFile({ node: program, entry: program, command: "up", args: [] });
+    expect(text).toContain("\nExecStart=/usr/local/bin/nodelet up\n");
+  });
+
   it("starts the node agent after the machine's runtime", () => {
     const text = computeUnitFile({ ...PROGRAM, command: "kubelet", args: ["--config=/etc/k.yaml"] });
     expect(text).toContain("After=network-online.target dbus.socket containerd.service crio.service\n");

@@ -1,14 +1,11 @@
-import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
+import { computeProgramWords, type ProgramStart, RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
 
 /** The service that `nodelet install` writes. */
-export interface ServiceChoices {
+export interface ServiceChoices extends ProgramStart {
   /** `up`, or `kubelet` for the node agent alone. */
   readonly command: "up" | "kubelet";
   /** The arguments of that command. */
   readonly args: readonly string[];
-  /** The absolute paths of Node.js and of this program's file. */
-  readonly node: string;
-  readonly entry: string;
 }
 
 export const SERVICE_NAME = "nodelet.service";
@@ -23,9 +20,9 @@ const COMMANDS = {
  * Computes the text of the unit. Pods and the processes beside the service have units of their own, so that only its main
  * process is stopped with it, and comes back by itself however it ends.
  */
-export function computeUnitFile({ command, args, node, entry }: ServiceChoices): string {
+export function computeUnitFile({ command, args, ...start }: ServiceChoices): string {
   const { description, after } = COMMANDS[command];
-  const line = [node, ...RUN_TIME_FLAGS, entry, command, ...args].map(quote).join(" ");
+  const line = [...computeProgramWords(start, RUN_TIME_FLAGS), command, ...args].map(quote).join(" ");
   const environment = Object.entries(RUN_TIME_ENVIRONMENT).map(([name, value]) => `Environment=${name}=${value}`);
   return [
     '# Written by "nodelet install"; "nodelet uninstall" removes it. Changes belong into a drop-in: systemctl edit nodelet',

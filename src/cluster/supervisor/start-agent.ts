@@ -3,7 +3,7 @@ import type { Log } from "../../base/log.ts";
 import { type ChildLogging, loggingArguments } from "../processes/child-logging.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { ensureFile } from "../processes/ensure-file.ts";
-import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
+import { computeProgramWords, computeRunTimeFlags, RUN_TIME_ENVIRONMENT } from "../processes/run-time.ts";
 import { untilReady } from "../processes/until-ready.ts";
 import { readNodeReport } from "../status/node-report.ts";
 import { choosePort } from "./choose-port.ts";
@@ -110,11 +110,9 @@ function agentIdentity(layout: StateLayout) {
 }
 
 function agentCommand(layout: StateLayout, { kubeletRoot }: PodPlaces, options: AgentOptions): string[] {
+  const start = { node: process.execPath, entry: options.entry };
   return [
-    process.execPath,
-    ...(options.nodeFlags ?? process.execArgv).filter((argument) => !RUN_TIME_FLAGS.includes(argument)),
-    ...RUN_TIME_FLAGS,
-    options.entry,
+    ...computeProgramWords(start, computeRunTimeFlags(options.nodeFlags)),
     "kubelet",
     `--config=${layout.kubeletConfig}`,
     `--root-dir=${kubeletRoot}`,

@@ -5,6 +5,7 @@ import { getOnce } from "../../host/linux/network/get-once.ts";
 import { bridgeAddressOf } from "../containerd/ensure-bridge.ts";
 import { type ChildLogging, loggingArguments } from "../processes/child-logging.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
+import { computeProgramWords } from "../processes/run-time.ts";
 import { untilReady } from "../processes/until-ready.ts";
 import type { StateLayout } from "./state-layout.ts";
 
@@ -40,12 +41,13 @@ const STOP_GRACE_PERIOD_MS = 10_000;
 /** Starts the control plane and resolves when its API is ready. Rejects with `exited` or `start-timed-out`. */
 export async function startControlPlane(layout: StateLayout, options: ControlPlaneChildOptions): Promise<Daemon> {
   const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
+  const start = { node: process.execPath, entry: options.entry };
+  const [command = start.node, ...words] = computeProgramWords(start, process.execArgv);
   const daemon = await startDaemon({
     ...identityOf(layout),
-    command: process.execPath,
+    command,
     args: [
-      ...process.execArgv,
-      options.entry,
+      ...words,
       "control-plane",
       `--api-address=${options.apiAddress}`,
       `--api-port=${options.apiPort}`,

@@ -3,7 +3,7 @@ import { getOnce } from "../../host/linux/network/get-once.ts";
 import { bridgeAddressOf } from "../containerd/ensure-bridge.ts";
 import { type ChildLogging, loggingArguments } from "../processes/child-logging.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
-import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
+import { computeProgramWords, computeRunTimeFlags, RUN_TIME_ENVIRONMENT } from "../processes/run-time.ts";
 import { untilReady } from "../processes/until-ready.ts";
 import { CLUSTER_DOMAIN } from "./cluster-dns.ts";
 import type { StateLayout } from "./state-layout.ts";
@@ -33,13 +33,13 @@ export async function startDns(layout: StateLayout, options: DnsChildOptions): P
   const { podCidr, entry, log, signal } = options;
   const { address } = bridgeAddressOf(podCidr);
   const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
+  const start = { node: process.execPath, entry };
+  const [command = start.node, ...words] = computeProgramWords(start, computeRunTimeFlags(options.nodeFlags));
   const daemon = await startDaemon({
     ...identityOf(layout),
-    command: process.execPath,
+    command,
     args: [
-      ...(options.nodeFlags ?? process.execArgv).filter((argument) => !RUN_TIME_FLAGS.includes(argument)),
-      ...RUN_TIME_FLAGS,
-      entry,
+      ...words,
       "dns",
       `--kubeconfig=${layout.dnsKubeconfig}`,
       `--address=${address}`,

@@ -9,7 +9,7 @@ import { computeRuntimeLayout } from "../containerd/runtime-layout.ts";
 import { type ChildLogging, loggingArguments } from "../processes/child-logging.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { runCommand } from "../processes/run-command.ts";
-import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../processes/run-time.ts";
+import { computeProgramWords, computeRunTimeFlags, RUN_TIME_ENVIRONMENT } from "../processes/run-time.ts";
 import { untilReady } from "../processes/until-ready.ts";
 import { choosePort } from "./choose-port.ts";
 import type { StateLayout } from "./state-layout.ts";
@@ -48,13 +48,13 @@ const BRIDGE_SWITCHES = {
 export async function startProxy(layout: StateLayout, options: ProxyOptions): Promise<Daemon> {
   const port = await choosePort(LOOPBACK, HEALTHZ_PORT);
   const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
+  const start = { node: process.execPath, entry: options.entry };
+  const [command = start.node, ...words] = computeProgramWords(start, computeRunTimeFlags(options.nodeFlags));
   const daemon = await startDaemon({
     ...identityOf(layout),
-    command: process.execPath,
+    command,
     args: [
-      ...(options.nodeFlags ?? process.execArgv).filter((argument) => !RUN_TIME_FLAGS.includes(argument)),
-      ...RUN_TIME_FLAGS,
-      options.entry,
+      ...words,
       "proxy",
       `--kubeconfig=${layout.proxyKubeconfig}`,
       `--hostname-override=${options.nodeName}`,
