@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { isSea } from "node:sea";
 import { fileURLToPath } from "node:url";
 
 let unwritten: Error | undefined;
@@ -20,7 +21,7 @@ if (command === "kubelet") {
   process.exitCode = await runKubelet(rest, process);
 } else {
   const { main } = await import("./main.ts");
-  process.exitCode = await main(words, fileURLToPath(import.meta.url));
+  process.exitCode = await main(words, isSea() ? process.execPath : fileURLToPath(import.meta.url));
 }
 if (unwritten !== undefined) {
   process.stderr.write(`nodelet: the standard output cannot be written: ${unwritten.message}\n`);

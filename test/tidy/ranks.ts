@@ -178,6 +178,7 @@ export const FAKES: readonly string[] = [
 /** Files that are started and not imported: what they export is used by whoever starts them. */
 export const ENTRY_POINTS: readonly string[] = [
   "src/cli/main.ts",
+  "src/cli/executable/main.ts",
   "src/dashboard/page/main.tsx",
   "bench/main.ts",
   "test/sim/main.ts",
