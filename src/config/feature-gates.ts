@@ -9,6 +9,8 @@ type FeatureGateName = keyof typeof FEATURE_GATES;
  */
 export const GATES_IN_USE = [
   "AllowDNSOnlyNodeCSR",
+  "CPUManagerPolicyAlphaOptions",
+  "CPUManagerPolicyBetaOptions",
   "CSIVolumeHealth",
   "ComponentFlagz",
   "ComponentStatusz",

@@ -30,7 +30,6 @@ import type { Foundation } from "./foundation.ts";
 import type { ReadingParts } from "./readings.ts";
 import type { RuntimeParts } from "./runtime.ts";
 import type { SourceParts } from "./sources.ts";
-import { composeTopology } from "./topology.ts";
 
 /** Which pods the node lets in. */
 export interface AdmissionParts {
@@ -47,6 +46,7 @@ export interface AdmissionParts {
 interface AdmissionNeighbours {
   readonly cluster: ClusterParts | undefined;
   readonly sources: SourceParts;
+  readonly topology: TopologyPolicy;
   readonly cpus: NodeCpus | undefined;
   readonly memory: NodeMemory | undefined;
   readonly devices: DeviceParts;
@@ -68,7 +68,7 @@ export async function composeAdmission(
   const sized = (node: Node) => withMachineResources(node, machineNode);
   const freshNode = cluster && composeFreshNode(foundation, cluster, sized);
   const preemption = createPreemption({ clock, log, timeline, metrics, workers, onDecidable: inbox.offerDecidable });
-  const allocation = composeAllocation(foundation, neighbours, await composeTopology(foundation));
+  const allocation = composeAllocation(foundation, neighbours);
   const node = () => sized(cluster?.ownNode.node() ?? machineNode);
   const findMisfit = createFit({
     node: () => withAssignedDevices(node(), devices.assignments),
@@ -116,8 +116,7 @@ export async function composeAdmission(
 
 function composeAllocation(
   { inbox }: Foundation,
-  { sources, cpus, memory, devices, readings, workers }: AdmissionNeighbours,
-  topology: TopologyPolicy,
+  { sources, topology, cpus, memory, devices, readings, workers }: AdmissionNeighbours,
 ): PodAllocation {
   return createPodAllocation({
     ...joinProviders({ devices, cpus, memory, topology }),

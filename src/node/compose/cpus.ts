@@ -5,16 +5,20 @@ import type { PodWorkers } from "../pods/workers/pod-workers.ts";
 import { createCapacitySettings } from "../resources/capacity/capacity-settings.ts";
 import { createCpuUpkeep } from "../resources/cpus/cpu-upkeep.ts";
 import { createNodeCpus, type NodeCpus } from "../resources/cpus/node-cpus.ts";
+import type { TopologyPolicy } from "../resources/topology/topology-policy.ts";
 import type { AdmissionParts } from "./admission.ts";
 import type { Foundation } from "./foundation.ts";
 import type { ReadingParts } from "./readings.ts";
 
 /** Undefined: all containers share all CPUs. Rejects where machine, configuration and checkpoint do not fit together. */
-export async function composeCpus({ ports, config }: Foundation): Promise<NodeCpus | undefined> {
+export async function composeCpus(
+  { ports, config }: Foundation,
+  topology: TopologyPolicy,
+): Promise<NodeCpus | undefined> {
   const { host, metrics } = ports;
   const { reservations } = createCapacitySettings(config);
   const options = { settings: config.cpus, reservations, directory: config.rootDirectory };
-  return await createNodeCpus({ files: host.files, metrics }, options);
+  return await createNodeCpus({ files: host.files, metrics, alignment: topology.metrics }, options);
 }
 
 interface CpuNeighbours {

@@ -30,6 +30,7 @@ import { composeShutdown } from "./shutdown.ts";
 import { composeSources } from "./sources.ts";
 import { composeStats } from "./stats.ts";
 import { composeSwapWarning } from "./swap-warning.ts";
+import { composeTopology } from "./topology.ts";
 import { composeView } from "./view.ts";
 import { composeWorkers } from "./workers.ts";
 
@@ -67,10 +68,11 @@ interface NodeAgentMemory {
 /** Builds the node agent bottom-up; reading it is reading the architecture. */
 export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentConfig): Promise<NodeAgent> {
   const foundation = await composeFoundation(ports, config);
-  const cpus = await composeCpus(foundation);
+  const topology = await composeTopology(foundation);
+  const cpus = await composeCpus(foundation, topology);
   const memory = await composeMemory(foundation);
   const devices = await composeDevices(foundation);
-  const given = { cpus, memory, devices };
+  const given = { topology, cpus, memory, devices };
   const cluster = composeCluster(foundation, devices);
   const data = composePodData(foundation, cluster);
   const sources = composeSources(foundation, { cluster, data });

@@ -110,13 +110,13 @@ function align(
     const numaNodes = hint.nodes === undefined ? undefined : new Set(listNumaNodes(hint.nodes));
     return { numaNodes, isPreferred: hint.isPreferred };
   }
-  if (merge.policy === "single-numa-node") metrics.countAlignment(scope, false);
+  if (merge.policy === "single-numa-node") metrics.countAlignment({ scope, boundary: "numa_node" }, false);
   return "refused";
 }
 
 /** Only one policy promises that all is on one node. */
 function countAligned({ merge, scope, metrics }: TopologyPolicy): void {
-  if (merge?.policy === "single-numa-node") metrics.countAlignment(scope, true);
+  if (merge?.policy === "single-numa-node") metrics.countAlignment({ scope, boundary: "numa_node" }, true);
 }
 
 /** Upstream's words for whatever keeps a pod from what it asks for (pkg/kubelet/cm/admission/errors.go). */

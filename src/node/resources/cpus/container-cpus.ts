@@ -3,12 +3,13 @@ import { podContainers, podUid } from "../../../api/pods.ts";
 import { type CpuSet, withoutCpus } from "../../../base/cpu-list.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { NumaHint } from "../topology/merge-hints.ts";
+import type { TopologyMetrics } from "../topology/metrics.ts";
 import type { CpuAccount } from "./cpu-account.ts";
 import { computeCpuHints } from "./cpu-hints.ts";
 import { type CpuTopology, countCpusOfCore, withSiblings } from "./cpu-topology.ts";
 import { countExclusiveCpus, countExclusiveCpusOfPod } from "./exclusive-cpus.ts";
 import type { CpuMetrics } from "./metrics.ts";
-import { takeCpus } from "./take-cpus.ts";
+import { type CpuPreferences, takeCpus } from "./take-cpus.ts";
 
 interface CpuUser {
   readonly podUid: string;
@@ -48,41 +49,56 @@ interface ContainerCpusDeps {
   readonly topology: CpuTopology;
   /** The CPUs that no container has for itself. */
   readonly reserved: CpuSet;
-  /** A container has all CPUs of its cores. */
-  readonly wholeCoresOnly: boolean;
+  readonly preferences: CpuPreferences;
   readonly account: CpuAccount;
   readonly metrics: CpuMetrics;
+  readonly alignment: Pick<TopologyMetrics, "countAlignment">;
   /** Resolves when the account is on the disk. */
   save(): Promise<void>;
 }
 
+const CACHE = { scope: "container", boundary: "uncore_cache" } as const;
+const CORES = { scope: "container", boundary: "physical_cpu" } as const;
+
 export function createContainerCpus(deps: ContainerCpusDeps): ContainerCpus {
-  const { topology, reserved, account, metrics } = deps;
+  const { topology, reserved, account, metrics, alignment, preferences } = deps;
+  const { alignsToSockets, wholeCoresOnly } = preferences;
   const available = () => withoutCpus(account.shared(), reserved);
   const hintsOf = (wanted: number, reusable: CpuSet) =>
-    computeCpuHints({ topology, wanted, available: available(), reusable });
+    computeCpuHints({ topology, wanted, available: available(), reusable, alignsToSockets });
   /** The hints of who has its CPUs already. */
   const hintsOfPresent = (wanted: number, present: CpuSet) =>
-    present.size === wanted ? computeCpuHints({ topology, wanted, available: new Set(), reusable: present }) : [];
+    present.size === wanted
+      ? computeCpuHints({ topology, wanted, available: new Set(), reusable: present, alignsToSockets })
+      : [];
 
   const choose = ({ podUid, container }: CpuUser, place: CpuSources, wanted: number) => {
     const reusable = findReusable(account.ofPod(podUid), place.predecessors);
     const allocatable = new Set([...available(), ...reusable]);
-    if (deps.wholeCoresOnly) {
+    if (wholeCoresOnly) {
       const unaligned = findUnaligned({ topology, reserved, allocatable, wanted });
       if (unaligned !== undefined) return unaligned;
     }
-    const { numaNodes } = place;
-    const isNear = (cpu: number) => numaNodes?.has(topology.get(cpu)?.numaNode ?? 0) === true;
-    const near = new Set([...allocatable].filter(isNear));
-    const first = takeCpus(topology, near, Math.min(wanted, near.size)) ?? new Set();
-    const rest = takeCpus(topology, withoutCpus(allocatable, first), wanted - first.size);
+    const near = findNear(allocatable, place.numaNodes);
+    const first =
+      takeCpus({ topology, available: near, wanted: Math.min(wanted, near.size) }, preferences) ?? new Set();
+    const others = { topology, available: withoutCpus(allocatable, first), wanted: wanted - first.size };
+    const rest = takeCpus(others, preferences);
     if (rest === undefined) {
       const amounts = `requested=${wanted - first.size}, available=${allocatable.size - first.size}`;
       return `not enough cpus available to satisfy request: ${amounts}`;
     }
-    account.assign(podUid, container.name, new Set([...first, ...rest]));
+    const cpus = new Set([...first, ...rest]);
+    account.assign(podUid, container.name, cpus);
+    if (new Set([...cpus].map((cpu) => topology.get(cpu)?.cache)).size === 1) alignment.countAlignment(CACHE, true);
     return undefined;
+  };
+  /** The CPUs of the nodes; of all nodes of their sockets, where those are as close. */
+  const findNear = (allocatable: CpuSet, numaNodes: ReadonlySet<number> | undefined): CpuSet => {
+    const isOn = (cpu: number) => numaNodes?.has(topology.get(cpu)?.numaNode ?? 0) === true;
+    if (!alignsToSockets) return new Set([...allocatable].filter(isOn));
+    const sockets = new Set([...topology].flatMap(([cpu, { socket }]) => (isOn(cpu) ? [socket] : [])));
+    return new Set([...allocatable].filter((cpu) => sockets.has(topology.get(cpu)?.socket ?? 0)));
   };
 
   return {
@@ -94,6 +110,7 @@ export function createContainerCpus(deps: ContainerCpusDeps): ContainerCpus {
       if (account.ofContainer(user.podUid, user.container.name) !== undefined) return undefined;
       const refusal = choose(user, place, wanted) ?? (await saved(deps.save));
       if (refusal !== undefined) metrics.countError();
+      if (wholeCoresOnly) alignment.countAlignment(CORES, refusal === undefined);
       return refusal;
     },
     hintsOfContainer({ podUid, pod, container }, predecessors) {

@@ -3,9 +3,11 @@ import { codeOf } from "../../../base/errors.ts";
 import type { Files } from "../../../host/port.ts";
 import { readNumaNodes } from "../topology/read-numa-nodes.ts";
 
-/** Where a CPU sits. A core is named by the lowest of its CPUs. */
+/** Where a CPU sits. Cores and caches are named by the lowest of their CPUs. */
 export interface CpuPlace {
   readonly core: number;
+  /** The last-level cache that the CPU shares; CPUs of a socket that shows none share one. */
+  readonly cache: number;
   readonly socket: number;
   readonly numaNode: number;
 }
@@ -21,12 +23,16 @@ export async function readCpuTopology(files: Pick<Files, "list" | "read">): Prom
   const online = await readList(files, `${DIRECTORY}/cpu/online`);
   const nodeOf = await readNodesOfCpus(files);
   const topology = new Map<number, CpuPlace>();
+  const firstOfSockets = new Map<number, number>();
   for (const cpu of online) {
     const directory = `${DIRECTORY}/cpu/cpu${cpu}/topology`;
     const siblings = await readList(files, `${directory}/thread_siblings_list`);
     const socket = Number((await files.read(`${directory}/physical_package_id`, MAX_BYTES)).toString().trim());
     if (!Number.isInteger(socket)) throw new TypeError(`${directory}/physical_package_id is no number`);
-    topology.set(cpu, { core: Math.min(cpu, ...siblings), socket, numaNode: nodeOf(cpu) });
+    firstOfSockets.set(socket, firstOfSockets.get(socket) ?? cpu);
+    const sharers = (await readSharersOfCache(files, cpu)) ?? new Set([firstOfSockets.get(socket) ?? cpu]);
+    const [core, cache] = [Math.min(cpu, ...siblings), Math.min(...sharers)];
+    topology.set(cpu, { core, cache, socket, numaNode: nodeOf(cpu) });
   }
   return topology;
 }
@@ -40,6 +46,21 @@ export function countCpusOfCore(topology: CpuTopology): number {
 export function withSiblings(topology: CpuTopology, cpus: CpuSet): Set<number> {
   const cores = new Set([...cpus].map((cpu) => topology.get(cpu)?.core));
   return new Set([...topology].flatMap(([cpu, { core }]) => (cores.has(core) ? [cpu] : [])));
+}
+
+/** The CPUs that share the third level of caches, where the kernel shows one. */
+async function readSharersOfCache(files: Pick<Files, "list" | "read">, cpu: number): Promise<CpuSet | undefined> {
+  const directory = `${DIRECTORY}/cpu/cpu${cpu}/cache`;
+  const entries = await files.list(directory).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  });
+  for (const { name } of entries) {
+    if (!/^index\d+$/.test(name)) continue;
+    const level = (await files.read(`${directory}/${name}/level`, MAX_BYTES)).toString().trim();
+    if (level === "3") return await readList(files, `${directory}/${name}/shared_cpu_list`);
+  }
+  return undefined;
 }
 
 async function readNodesOfCpus(files: Pick<Files, "list" | "read">): Promise<(cpu: number) => number> {

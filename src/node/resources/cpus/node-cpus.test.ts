@@ -5,8 +5,10 @@ import { silentLog } from "../../../base/log.ts";
 import { createMetrics } from "../../../base/metrics.ts";
 import { CriError } from "../../../cri/port.ts";
 import { createFakeHost } from "../../../host/fake/create-fake-host.ts";
+import { declareTopologyMetrics } from "../topology/metrics.ts";
 import { numaMaskOf } from "../topology/numa-mask.ts";
-import { DUAL_SOCKET } from "./__fixtures__/machines.ts";
+import { CACHES_OF_CORES, DUAL_SOCKET, EIGHT_NODES, FOUR_NODES, NO_PREFERENCES } from "./__fixtures__/machines.ts";
+import type { CpuPlace } from "./cpu-topology.ts";
 import { createCpuUpkeep } from "./cpu-upkeep.ts";
 import { createNodeCpus } from "./node-cpus.ts";
 
@@ -15,24 +17,29 @@ const SETTINGS = {
   policy: "static",
   reconcileMs: 10_000,
   liftsQuota: true,
-  wholeCoresOnly: false,
+  ...NO_PREFERENCES,
   isReservationStrict: false,
 } as const;
 const RESERVED_CORE = { kubeReserved: { cpu: "1500m" }, systemReserved: {}, reservedSystemCpus: "", evictionHard: {} };
 
 /** Upstream's machine with two sockets, as the kernel shows it. */
-function createMachine() {
+function createMachine(topology = DUAL_SOCKET) {
   const host = createFakeHost();
   const put = (path: string, text: string) => host.files.put(`/sys/devices/system/${path}`, `${text}\n`);
-  put("cpu/online", "0-11");
-  for (const [cpu, { core, socket }] of DUAL_SOCKET) {
-    put(`cpu/cpu${cpu}/topology/thread_siblings_list`, `${core},${core + 6}`);
+  const listOf = (level: keyof CpuPlace, group: number) =>
+    formatCpuList(new Set([...topology].flatMap(([cpu, place]) => (place[level] === group ? [cpu] : []))));
+  put("cpu/online", formatCpuList(new Set(topology.keys())));
+  for (const [cpu, { core, socket, cache }] of topology) {
+    put(`cpu/cpu${cpu}/topology/thread_siblings_list`, listOf("core", core));
     put(`cpu/cpu${cpu}/topology/physical_package_id`, String(socket));
+    put(`cpu/cpu${cpu}/cache/index0/level`, "1");
+    put(`cpu/cpu${cpu}/cache/index3/level`, "3");
+    put(`cpu/cpu${cpu}/cache/index3/shared_cpu_list`, listOf("cache", cache));
   }
-  for (const node of [0, 1]) {
-    const cpus = [...DUAL_SOCKET].flatMap(([cpu, { numaNode }]) => (numaNode === node ? [cpu] : []));
-    put(`node/node${node}/cpulist`, formatCpuList(new Set(cpus)));
-    put(`node/node${node}/distance`, node === 0 ? "10 21" : "21 10");
+  const nodes = [...new Set([...topology.values()].map(({ numaNode }) => numaNode))];
+  for (const node of nodes) {
+    put(`node/node${node}/cpulist`, listOf("numaNode", node));
+    put(`node/node${node}/distance`, nodes.map((other) => (node === other ? "10" : "21")).join(" "));
   }
   return host;
 }
@@ -45,7 +52,8 @@ async function createNode({ settings = {}, reservations = {}, host = createMachi
     directory: "/var/lib/kubelet",
   };
   await host.files.makeDirectory(options.directory, 0o750);
-  const cpus = await createNodeCpus({ files: host.files, metrics }, options);
+  const alignment = declareTopologyMetrics(metrics, host.clock);
+  const cpus = await createNodeCpus({ files: host.files, metrics, alignment }, options);
   if (cpus === undefined) throw new Error("the policy is static");
   const give = async (pod: Pod, name: string, place: Partial<Parameters<typeof cpus.containers.allocate>[1]> = {}) => {
     const container = containersOf(pod).find((each) => each.name === name);
@@ -70,10 +78,12 @@ function podOf(uid: string, cpusOf: Readonly<Record<string, string>>): Pod {
 
 describe("the CPUs of a node", () => {
   it("are shared without the policy, whatever the machine is like", async () => {
-    const { files } = createFakeHost();
+    const { files, clock } = createFakeHost();
     const settings = { ...SETTINGS, policy: "none" } as const;
     const options = { settings, reservations: RESERVED_CORE, directory: "/var/lib/kubelet" };
-    expect(await createNodeCpus({ files, metrics: createMetrics() }, options)).toBeUndefined();
+    const metrics = createMetrics();
+    const alignment = declareTopologyMetrics(metrics, clock);
+    expect(await createNodeCpus({ files, metrics, alignment }, options)).toBeUndefined();
   });
 
   it("go to containers that ask for whole ones, and not to others", async () => {
@@ -191,6 +201,59 @@ describe("the CPUs of a node", () => {
     expect(cpus.containers.hintsOfPod(big)).toEqual([[hint([1], true), hint([0, 1], false)]]);
     expect(cpus.containers.hintsOfPod(podOf("a", { main: "2" }))).toEqual([[hint([0], true), hint([0, 1], false)]]);
     expect(cpus.containers.hintsOfPod(podOf("c", { main: "100m" }))).toEqual([]);
+  });
+});
+
+describe("the options of the static policy", () => {
+  it("prefer CPUs of one cache of the kernel's list, and count what is aligned", async () => {
+    const { cpus, give, metrics } = await createNode({
+      settings: { prefersOneCache: true },
+      reservations: { reservedSystemCpus: "0,8" },
+      host: createMachine(CACHES_OF_CORES),
+    });
+    await give(podOf("a", { main: "8" }), "main");
+    await give(podOf("b", { main: "7" }), "main");
+    expect(cpus.exclusiveOf("a", "main")).toEqual([4, 5, 6, 7, 12, 13, 14, 15]);
+    const page = await metrics.render();
+    const labels = '{scope="container",boundary="uncore_cache"}';
+    expect(page).toContain(`kubelet_container_aligned_compute_resources_count${labels} 1`);
+  });
+
+  it("count containers that have their cores for themselves, and those that cannot", async () => {
+    const { give, metrics } = await createNode({ settings: { wholeCoresOnly: true } });
+    await give(podOf("a", { main: "2" }), "main");
+    await give(podOf("b", { main: "3" }), "main");
+    const page = await metrics.render();
+    const labels = '{scope="container",boundary="physical_cpu"}';
+    expect(page).toContain(`kubelet_container_aligned_compute_resources_count${labels} 1`);
+    expect(page).toContain(`kubelet_container_aligned_compute_resources_failure_count${labels} 1`);
+  });
+
+  it("align to sockets: nodes of one are preferred, and their CPUs come first", async () => {
+    const { cpus, give } = await createNode({ settings: { alignsToSockets: true }, host: createMachine(FOUR_NODES) });
+    const big = podOf("a", { main: "24" });
+    const hints = cpus.containers.hintsOfPod(podOf("b", { main: "10" }))[0] ?? [];
+    const preferred = hints.filter(({ isPreferred }) => isPreferred).map(({ nodes }) => nodes);
+    expect(preferred).toEqual([[0], [1], [0, 1], [2], [3], [2, 3]].map(numaMaskOf));
+    await give(big, "main", { numaNodes: new Set([2]) });
+    const sockets = new Set(cpus.exclusiveOf("a", "main").map((cpu) => FOUR_NODES.get(cpu)?.socket));
+    expect(sockets).toEqual(new Set([1]));
+  });
+
+  it.each([
+    [
+      "align-by-socket",
+      { alignsToSockets: true },
+      new Map([...FOUR_NODES].map(([cpu, at]) => [cpu, { ...at, numaNode: 0 }])),
+    ],
+    [
+      "distribute-cpus-across-numa",
+      { dividesAcrossNumaNodes: true },
+      new Map([...EIGHT_NODES].map(([cpu, at]) => [cpu, { ...at, numaNode: at.numaNode * 2 + (at.core % 2) }])),
+    ],
+  ])("refuse a machine for which they are not made: %s", async (option, settings, topology) => {
+    const started = createNode({ settings, host: createMachine(topology) });
+    await expect(started).rejects.toThrow(`cpuManagerPolicyOptions ${option}: unsupported on machines with more`);
   });
 });
 

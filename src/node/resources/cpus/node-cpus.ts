@@ -4,10 +4,12 @@ import type { CpuSettings } from "../../../config/cpu-settings.ts";
 import type { Files } from "../../../host/port.ts";
 import type { NodeReservations } from "../capacity/node-reservations.ts";
 import type { SizingFacts } from "../sizes/sizing-facts.ts";
+import type { TopologyMetrics } from "../topology/metrics.ts";
 import { type ContainerCpus, createContainerCpus } from "./container-cpus.ts";
 import { type CpuAccount, createCpuAccount } from "./cpu-account.ts";
 import { createCpuSaver, restoreCpus } from "./cpu-checkpoint-file.ts";
-import { readCpuTopology } from "./cpu-topology.ts";
+import { type CpuTopology, readCpuTopology } from "./cpu-topology.ts";
+import { MAX_DIVIDED_NUMA_NODES } from "./divide-cpus.ts";
 import { declareCpuMetrics } from "./metrics.ts";
 import { type CpuPools, reserveCpus } from "./reserve-cpus.ts";
 
@@ -29,6 +31,7 @@ export interface NodeCpus extends Pick<CpuAccount, "release" | "releaseOthers"> 
 interface NodeCpusDeps {
   readonly files: Pick<Files, "list" | "read" | "writeAtomically">;
   readonly metrics: Metrics;
+  readonly alignment: Pick<TopologyMetrics, "countAlignment">;
 }
 
 interface NodeCpusOptions {
@@ -43,7 +46,7 @@ interface NodeCpusOptions {
  * machine, the configuration and the account do not fit together.
  */
 export async function createNodeCpus(
-  { files, metrics }: NodeCpusDeps,
+  { files, metrics, alignment }: NodeCpusDeps,
   { settings, reservations, directory }: NodeCpusOptions,
 ): Promise<NodeCpus | undefined> {
   if (settings.policy === "none") {
@@ -51,7 +54,9 @@ export async function createNodeCpus(
     return undefined;
   }
   const path = `${directory}/cpu_manager_state`;
-  const pools = reserveCpus(await readCpuTopology(files), reservations, settings.isReservationStrict);
+  const machine = await readCpuTopology(files);
+  refuseMachine(machine, settings);
+  const pools = reserveCpus(machine, reservations, settings);
   const account = createCpuAccount(pools.usable, await restoreCpus(files, path, pools));
   const save = createCpuSaver(files, account, path);
   const { topology, reserved } = pools;
@@ -59,8 +64,9 @@ export async function createNodeCpus(
   const containers = createContainerCpus({
     topology,
     reserved,
-    wholeCoresOnly: settings.wholeCoresOnly,
+    preferences: settings,
     account,
+    alignment,
     metrics: declareCpuMetrics(metrics, () => countPools(pools, account)),
     save,
   });
@@ -78,6 +84,21 @@ export async function createNodeCpus(
     releaseOthers: account.releaseOthers,
     save,
   };
+}
+
+/** Some options are for some machines only. */
+function refuseMachine(topology: CpuTopology, settings: CpuSettings): void {
+  const count = (level: "numaNode" | "socket") => new Set([...topology.values()].map((place) => place[level])).size;
+  const refuse = (option: string, problem: string) => {
+    throw new Error(`cpuManagerPolicyOptions ${option}: ${problem}, leave it out`);
+  };
+  if (settings.alignsToSockets && count("socket") > count("numaNode")) {
+    refuse("align-by-socket", "unsupported on machines with more sockets than NUMA nodes");
+  }
+  if (settings.dividesAcrossNumaNodes && count("numaNode") > MAX_DIVIDED_NUMA_NODES) {
+    const problem = `unsupported on machines with more than ${MAX_DIVIDED_NUMA_NODES} NUMA nodes`;
+    refuse("distribute-cpus-across-numa", problem);
+  }
 }
 
 /** Returns the facts by which a container, or a pod as a whole, is sized; without CPUs of their own they are all the same. */

@@ -1,8 +1,9 @@
 import { quantityMilliValue } from "../../../api/quantity.ts";
 import { type CpuSet, formatCpuList, parseCpuList, withoutCpus } from "../../../base/cpu-list.ts";
+import type { CpuSettings } from "../../../config/cpu-settings.ts";
 import { computeReserved, type NodeReservations } from "../capacity/node-reservations.ts";
 import type { CpuTopology } from "./cpu-topology.ts";
-import { takeCpus } from "./take-cpus.ts";
+import { type CpuPreferences, takeCpus } from "./take-cpus.ts";
 
 /** How the CPUs of the machine are divided. */
 export interface CpuPools {
@@ -19,7 +20,11 @@ export interface CpuPools {
  * Sets CPUs aside: those that are named, or as many as are reserved, from the first core on. Throws, in upstream's words,
  * where nothing is reserved, or more than there is.
  */
-export function reserveCpus(topology: CpuTopology, reservations: NodeReservations, isStrict: boolean): CpuPools {
+export function reserveCpus(
+  topology: CpuTopology,
+  reservations: NodeReservations,
+  { isReservationStrict: isStrict, ...preferences }: CpuPreferences & Pick<CpuSettings, "isReservationStrict">,
+): CpuPools {
   const amount = quantityMilliValue(computeReserved("cpu", {}, reservations));
   if (amount === 0n) {
     const mend = "set kubeReserved, systemReserved or reservedSystemCPUs";
@@ -34,7 +39,7 @@ export function reserveCpus(topology: CpuTopology, reservations: NodeReservation
   if (missing.size > 0) {
     throw new Error(`reservedSystemCPUs: this machine has no CPUs ${formatCpuList(missing)} (${formatCpuList(all)})`);
   }
-  const reserved = named.size > 0 ? named : takeCpus(topology, all, count);
+  const reserved = named.size > 0 ? named : takeCpus({ topology, available: all, wanted: count }, preferences);
   if (reserved === undefined) {
     const amounts = `${count} of ${all.size}, reserve fewer`;
     throw new Error(`cpuManagerPolicy static: unable to reserve the required amount of CPUs: ${amounts}`);

@@ -1,60 +1,64 @@
-import type { CpuSet } from "../../../base/cpu-list.ts";
-import type { CpuPlace, CpuTopology } from "./cpu-topology.ts";
+import type { CpuSettings } from "../../../config/cpu-settings.ts";
+import { type CpuGroups, type CpuRequest, createCpuGroups } from "./cpu-groups.ts";
+import { type CpuTopology, countCpusOfCore } from "./cpu-topology.ts";
+import { divideCpus } from "./divide-cpus.ts";
 
-type Level = keyof CpuPlace;
+/** Which CPUs belong together. */
+export type CpuPreferences = Pick<
+  CpuSettings,
+  "alignsToSockets" | "dividesAcrossNumaNodes" | "prefersOneCache" | "spreadsAcrossCores" | "wholeCoresOnly"
+>;
+
+/** Chooses CPUs that belong together, as upstream's (cpumanager/cpu_assignment.go). Undefined: there are too few. */
+export function takeCpus(request: CpuRequest, preferences: CpuPreferences): ReadonlySet<number> | undefined {
+  const { topology, wanted } = request;
+  if (preferences.dividesAcrossNumaNodes) {
+    const groupSize = preferences.wholeCoresOnly ? countCpusOfCore(topology) : 1;
+    const { alignsToSockets } = preferences;
+    const take = (each: CpuRequest) => packCpus(each, preferences) ?? new Set<number>();
+    const divided = wanted > 0 && divideCpus(request, { groupSize, alignsToSockets, take });
+    if (divided) return divided;
+  }
+  return packCpus(request, preferences);
+}
 
 /**
- * Chooses CPUs that are close to each other, as upstream's `takeByTopologyNUMAPacked` (cpumanager/cpu_assignment.go): whole
- * NUMA nodes and sockets, the larger of the two first, then whole cores, then what is left, from where the least is free.
- * Undefined: there are too few.
+ * Takes CPUs that are close to each other: whole NUMA nodes and sockets, the larger of the two first, then whole caches
+ * and cores, then what is left, from where the least is free.
  */
-export function takeCpus(topology: CpuTopology, available: CpuSet, wanted: number): Set<number> | undefined {
-  const free = new Map([...topology].filter(([cpu]) => available.has(cpu)));
-  if (wanted > free.size) return undefined;
-  const levels = rankLevels(topology);
-  const taken = new Set<number>();
-  const take = (cpus: readonly number[]) => {
-    for (const cpu of cpus) {
-      taken.add(cpu);
-      free.delete(cpu);
-    }
-  };
-  for (const [depth, level] of levels.entries()) {
-    const groups = listGroups(free, levels.slice(0, depth + 1));
-    for (const group of groups) {
-      const cpus = cpusIn(topology, level, group);
-      const isFree = cpus.every((cpu) => free.has(cpu));
-      if (isFree && cpus.length <= wanted - taken.size) take(cpus);
-    }
+function packCpus(
+  request: CpuRequest,
+  { prefersOneCache, spreadsAcrossCores }: CpuPreferences,
+): ReadonlySet<number> | undefined {
+  const groups = createCpuGroups(request);
+  const steps = [
+    ...groups.outer.map((level) => () => groups.takeWhole(level)),
+    ...(prefersOneCache ? [() => takeCaches(groups, request.topology)] : []),
+    ...(spreadsAcrossCores ? [] : [() => groups.takeWhole("core")]),
+    () => takeRest(groups, spreadsAcrossCores ? "socket" : "core"),
+  ];
+  for (const step of steps) if (groups.missing() > 0) step();
+  return groups.missing() > 0 ? undefined : groups.taken;
+}
+
+/** Whole caches, and then the first one that has all the rest on as few cores as can be. */
+function takeCaches(groups: CpuGroups, topology: CpuTopology): void {
+  groups.takeWhole("cache");
+  const missing = groups.missing();
+  if (missing === 0) return;
+  const count = Math.ceil(missing / countCpusOfCore(topology));
+  for (const cache of groups.list("cache")) {
+    const free = groups.freeIn("cache", cache);
+    const coreOf = (cpu: number) => topology.get(cpu)?.core ?? cpu;
+    const cores = new Set([...new Set(free.map(coreOf))].sort((a, b) => a - b).slice(0, count));
+    const cpus = free.filter((cpu) => cores.has(coreOf(cpu)));
+    if (cpus.length < missing) continue;
+    groups.take(cpus.slice(0, missing));
+    return;
   }
-  const rest = listGroups(free, levels).flatMap((core) => cpusIn(free, "core", core).sort((a, b) => a - b));
-  take(rest.slice(0, wanted - taken.size));
-  return taken;
 }
 
-/** A NUMA node may hold several sockets, or a socket several NUMA nodes. */
-function rankLevels(topology: CpuTopology): readonly Level[] {
-  const count = (level: Level) => new Set([...topology.values()].map((place) => place[level])).size;
-  return count("socket") >= count("numaNode") ? ["numaNode", "socket", "core"] : ["socket", "numaNode", "core"];
-}
-
-/** The groups of the innermost level in which CPUs are free; within each group around them, the one with the fewest first. */
-function listGroups(free: CpuTopology, levels: readonly Level[]): number[] {
-  const level = levels.at(-1) ?? "core";
-  const outer = levels.slice(0, -1);
-  const around = outer.at(-1);
-  const places = [...free.values()];
-  const counts = new Map<number, number>();
-  for (const place of places) counts.set(place[level], (counts.get(place[level]) ?? 0) + 1);
-  const sorted = (within: readonly CpuPlace[]) =>
-    [...new Set(within.map((place) => place[level]))].sort(
-      (a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0) || a - b,
-    );
-  if (around === undefined) return sorted(places);
-  const groups = listGroups(free, outer).flatMap((group) => sorted(places.filter((place) => place[around] === group)));
-  return [...new Set(groups)];
-}
-
-function cpusIn(topology: CpuTopology, level: Level, group: number): number[] {
-  return [...topology].flatMap(([cpu, place]) => (place[level] === group ? [cpu] : []));
+function takeRest(groups: CpuGroups, level: "core" | "socket"): void {
+  const rest = groups.list(level).flatMap((group) => groups.freeIn(level, group));
+  groups.take(rest.slice(0, groups.missing()));
 }

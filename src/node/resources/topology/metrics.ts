@@ -6,8 +6,14 @@ export interface TopologyMetrics {
   /** Times the allocation of a pod. */
   measure<T>(allocate: () => Promise<T>): Promise<T>;
   countError(): void;
-  /** All that a container or a pod has is on one NUMA node, or could not be. */
-  countAlignment(scope: "container" | "pod", isAligned: boolean): void;
+  /** All that a container or a pod has is within such a boundary, or could not be. */
+  countAlignment(alignment: Alignment, isAligned: boolean): void;
+}
+
+interface Alignment {
+  readonly scope: "container" | "pod";
+  /** Cores are within that of `physical_cpu` where no other container has a part of them. */
+  readonly boundary: "numa_node" | "physical_cpu" | "uncore_cache";
 }
 
 const DURATION_BUCKETS_MS = Array.from({ length: 15 }, (_, power) => 0.05 * 2 ** power);
@@ -48,6 +54,6 @@ export function declareTopologyMetrics(metrics: Metrics, clock: Pick<Clock, "mon
       }
     },
     countError: () => errors.add(),
-    countAlignment: (scope, isAligned) => (isAligned ? aligned : unaligned).add({ scope, boundary: "numa_node" }),
+    countAlignment: ({ scope, boundary }, isAligned) => (isAligned ? aligned : unaligned).add({ scope, boundary }),
   };
 }
