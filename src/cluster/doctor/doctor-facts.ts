@@ -22,6 +22,10 @@ export interface DoctorFacts {
   runtimeWord: RuntimeWord | undefined;
   iptables: string | undefined;
   nft: string | undefined;
+  /** What nft says when the kernel has no nf_tables for it; undefined where it lists tables, or could not be tried (no root). */
+  nftProblem: string | undefined;
+  /** The other programs that `nodelet up` starts and that are not installed. */
+  missingPrograms: readonly string[];
   /** True when there is a busybox, for the demo image. */
   busybox: boolean;
   cniBinDirectory: string | undefined;

@@ -2,12 +2,14 @@ import { parseContainerdVersion } from "../containerd/containerd-config.ts";
 import type { DoctorFacts } from "./doctor-facts.ts";
 import type { Finding } from "./finding.ts";
 import { judgeRuntimeFeatures, judgeUserNamespaces } from "./judge-runtime.ts";
+import { judgePrograms } from "./up-programs.ts";
 
 const NEEDED_NAMESPACES = ["ipc", "mnt", "net", "pid", "uts"];
 const NEEDED_CONTROLLERS = ["cpu", "cpuset", "memory", "pids"];
 const MIN_DISK_BYTES = 256 * 1024 * 1024;
 const LOW_DISK_RATIO = 0.1;
 const MIN_CONTAINERD_MINOR = 6;
+const API_PORT = 6443;
 
 /** Judges every check, in the order in which a person should fix the problems. */
 export function judgeMachine(facts: DoctorFacts): Finding[] {
@@ -26,6 +28,7 @@ const CHECKS: ReadonlyArray<(facts: DoctorFacts) => Finding> = [
   cniPlugins,
   iptables,
   nftables,
+  judgePrograms,
   busybox,
   sysResource,
   rootMount,
@@ -124,8 +127,13 @@ function iptables({ iptables: printed }: DoctorFacts): Finding {
   return { check, level: "fail", found: "not installed", meaning: "pods get no host ports and no way out", mend };
 }
 
-function nftables({ nft: printed }: DoctorFacts): Finding {
+function nftables({ nft: printed, nftProblem }: DoctorFacts): Finding {
   const check = "nftables";
+  if (printed !== undefined && nftProblem !== undefined) {
+    const mend = "modprobe nf_tables, or start without the proxy: nodelet up --no-proxy";
+    const found = `${printed}, but it does not work: ${nftProblem}`;
+    return { check, level: "fail", found, meaning: "services lead nowhere", mend };
+  }
   if (printed !== undefined) return { check, level: "ok", found: printed };
   const mend = "apt-get install nftables, or start without the proxy: nodelet up --no-proxy";
   return { check, level: "fail", found: "not installed", meaning: "services lead nowhere", mend };
@@ -210,6 +218,10 @@ function ports({ portsTaken, runningPid }: DoctorFacts): Finding {
   const found = `taken: ${portsTaken.join(", ")}`;
   if (runningPid !== undefined)
     return { check, level: "ok", found: `${found}, by the nodelet that runs (pid ${runningPid})` };
+  if (portsTaken.includes(API_PORT)) {
+    const mend = "stop what listens there, or start with another --api-port";
+    return { check, level: "warn", found, meaning: "nodelet up does not start: its API cannot listen", mend };
+  }
   const mend = "stop the other kubelet, or start with --healthz-port 0 or another port";
   return { check, level: "warn", found, meaning: "the node agent's health server cannot listen", mend };
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises"
 import { createServer } from "node:net";
 import { release, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { messageOf } from "../../base/errors.ts";
 import { readMountTable } from "../../host/linux/mounts/mount-table.ts";
 import type { MountEntry } from "../../host/mounts-port.ts";
 import { findCniBinDirectory, findProgram, readHasSysResource } from "../containerd/machine-facts.ts";
@@ -11,6 +12,7 @@ import { runCommand } from "../processes/run-command.ts";
 import { computeStateLayout } from "../supervisor/state-layout.ts";
 import type { CgroupFacts, DoctorFacts } from "./doctor-facts.ts";
 import { readRuntimeWord } from "./read-runtime-word.ts";
+import { UP_PROGRAMS } from "./up-programs.ts";
 
 /** The directories of root's programs. The caller's search path does not matter. */
 const SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -33,6 +35,8 @@ export async function readDoctorFacts(stateDirectory: string, ports: readonly nu
     runtimeWord: await readRuntimeWord(stateDirectory),
     iptables: await readVersion("iptables"),
     nft: await readVersion("nft"),
+    nftProblem: await readNftProblem(),
+    missingPrograms: await findMissingPrograms(),
     busybox: (await findProgram("busybox", SEARCH_PATH)) !== undefined,
     cniBinDirectory: await findCniBinDirectory(),
     swapBytes: await readSwapBytes(),
@@ -84,6 +88,24 @@ async function readVersion(name: string): Promise<string | undefined> {
   const path = await findProgram(name, SEARCH_PATH);
   if (path === undefined) return undefined;
   return (await runCommand(path, ["--version"]).catch(() => "")).split("\n")[0]?.trim();
+}
+
+/** Tries what the proxy of services does first, without changing anything. */
+async function readNftProblem(): Promise<string | undefined> {
+  const path = await findProgram("nft", SEARCH_PATH);
+  if (path === undefined || process.geteuid?.() !== 0) return undefined;
+  return await runCommand(path, ["list", "tables"]).then(
+    () => undefined,
+    (error: unknown) => messageOf(error).split("\n")[0],
+  );
+}
+
+async function findMissingPrograms(): Promise<string[]> {
+  const missing: string[] = [];
+  for (const name of Object.keys(UP_PROGRAMS)) {
+    if ((await findProgram(name, SEARCH_PATH)) === undefined) missing.push(name);
+  }
+  return missing;
 }
 
 async function readSwapBytes(): Promise<number> {
