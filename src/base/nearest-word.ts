@@ -5,7 +5,7 @@ const MAX_DISTANCE = 3;
 export function findNearestWord(word: string, known: readonly string[]): string | undefined {
   const distances = known.map((one) => ({ one, distance: computeDistance(word.toLowerCase(), one.toLowerCase()) }));
   const [nearest] = distances.toSorted((a, b) => a.distance - b.distance);
-  // Of a short word, little remains when three letters differ.
+  // Little remains of a short word when three letters differ.
   const limit = Math.min(MAX_DISTANCE, Math.ceil(word.length / 3));
   return nearest !== undefined && nearest.distance <= limit ? nearest.one : undefined;
 }

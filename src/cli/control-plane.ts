@@ -1,7 +1,7 @@
 import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
 import { type AutoscalerFlags, readAutoscalerFlags } from "./autoscaler-flags.ts";
 import { watchProcess } from "./kubelet/watch-process.ts";
-import { type LogFlags, openLog } from "./log-options.ts";
+import { type LogFlags, openCommandLog } from "./log-options.ts";
 import { type NodeMonitorFlags, readNodeMonitorFlags } from "./node-monitor-flags.ts";
 import { readVersion } from "./version.ts";
 
@@ -30,7 +30,7 @@ export interface ControlPlaneCommand extends AutoscalerFlags, NodeMonitorFlags, 
 /** Runs the API server and its controllers until SIGTERM or SIGINT. Needs no root rights. Returns the exit code. */
 export async function controlPlane(options: ControlPlaneCommand): Promise<number> {
   process.title = "nodelet control-plane";
-  const log = openLog(options);
+  const log = openCommandLog(options);
   const layout = computeStateLayout(options.stateDir);
   const { nodeName, nodeApiAddress, localVolumes, clusterDns: serviceAddress, dnsServer: serverAddress } = options;
   const clusterDns =

@@ -17,7 +17,7 @@ import { createKubeDoor } from "../kube/http/create-kube-door.ts";
 import { readKubeconfig } from "../kube/kubeconfig.ts";
 import { findKubeconfig, namedKubeconfig } from "./find-kubeconfig.ts";
 import { watchProcess } from "./kubelet/watch-process.ts";
-import { type LogFlags, openLog } from "./log-options.ts";
+import { type LogFlags, openCommandLog } from "./log-options.ts";
 
 /** The options as commander reads them. */
 export interface DashboardCommand extends LogFlags {
@@ -36,7 +36,7 @@ const TOKEN_BYTES = 32;
 export async function dashboard(options: DashboardCommand): Promise<number> {
   const { clock, random, files, programs } = createLinuxHost();
   const connection = await readKubeconfig(await chooseKubeconfig(options), files);
-  const watch = watchProcess(process, openLog(options));
+  const watch = watchProcess(process, openCommandLog(options));
   const userAgent = `nodelet-dashboard/${KUBELET_VERSION}`;
   const deps = { connection, clock, random, programs, log: silentLog, signal: watch.signal };
   const client = createHttpKubeClient(deps, { userAgent, qps: 0, burst: 0, timeoutMs: CALL_TIMEOUT_MS });

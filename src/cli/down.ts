@@ -6,6 +6,8 @@ import { removeAllPods } from "../cluster/supervisor/remove-pods.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { removeNodeRunState, stopNode } from "../cluster/supervisor/stop-node.ts";
 import { createLineLog } from "./line-log.ts";
+import { openProgress } from "./open-progress.ts";
+import { joinWaits, type Progress } from "./progress.ts";
 import { requireRoot } from "./require-root.ts";
 
 /** The bound of a printed reason, because a runtime's message may have as many lines as there were attempts. */
@@ -23,8 +25,10 @@ export async function down(layout: StateLayout, options: { pods: boolean; now: b
   }
   const log = createLineLog((line) => void process.stderr.write(line), Date.now);
   const quiet: Log = { ...log, info: () => undefined };
-  if ((await readLockHolder(layout.lock)) !== undefined) console.log("Stopping nodelet …");
-  const stopped = await stopNode(layout, quiet);
+  const progress = openProgress("text");
+  if ((await readLockHolder(layout.lock)) !== undefined) progress.line("Stopping nodelet …");
+  progress.waiting("nodelet to stop");
+  const stopped = await stopNode(layout, quiet).finally(() => progress.waiting(undefined));
   console.log(stopped.ran ? "nodelet is stopped." : `nodelet does not run in ${layout.directory}.`);
   if (!options.pods) {
     if (stopped.pods > 0) console.log(`${stopped.pods} pods run on. Remove them: nodelet down --pods`);
@@ -46,13 +50,22 @@ export async function removePods(layout: StateLayout, log: Log, lockHeld = false
     throw new CodedError("taken", `nodelet was started again meanwhile (pid ${lock.pid}); nothing was removed`);
   }
   try {
-    console.log("Stopping the pods, each within its grace period …");
+    const progress = openProgress("text");
+    progress.line("Stopping the pods, each within its grace period …");
+    const ending = createEndingPods(progress);
     const complete = await removeAllPods(layout, {
       log,
-      onRemoved: (pod) => console.log(`  ${pod} is removed`),
-      onFailure: (pod, reason) => console.error(`  ${pod}: ${reason.slice(0, MAX_REASON_CHARACTERS)}`),
+      onEnding: ending.add,
+      onRemoved(pod) {
+        ending.remove(pod);
+        progress.line(`  ${pod} is removed`);
+      },
+      onFailure(pod, reason) {
+        ending.remove(pod);
+        console.error(`  ${pod}: ${reason.slice(0, MAX_REASON_CHARACTERS)}`);
+      },
       signal: new AbortController().signal,
-    });
+    }).finally(() => progress.waiting(undefined));
     await removeNodeRunState(layout, log);
     const end = complete
       ? "No pod runs any more."
@@ -62,6 +75,22 @@ export async function removePods(layout: StateLayout, log: Log, lockHeld = false
   } finally {
     await lock?.release();
   }
+}
+
+/** Tells which pods still end, and how long each may take. */
+function createEndingPods(progress: Progress) {
+  const ending = new Map<string, string>();
+  const tell = () => progress.waiting(joinWaits([...ending.values()]));
+  return {
+    add(pod: string, gracePeriodSeconds: number) {
+      ending.set(pod, `${pod} (up to ${gracePeriodSeconds} s)`);
+      tell();
+    },
+    remove(pod: string) {
+      ending.delete(pod);
+      tell();
+    },
+  };
 }
 
 function whatStays({ directory }: StateLayout): string {

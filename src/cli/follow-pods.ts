@@ -10,6 +10,8 @@ interface FollowOptions {
   socket: string;
   expected: readonly ExpectedPod[];
   print: (line: string) => void;
+  /** Called with the pods that are not there yet, each time that they were looked at. */
+  onWaiting?: (pods: readonly string[]) => void;
   signal: AbortSignal;
 }
 
@@ -29,6 +31,7 @@ export async function followUntilSettled(options: FollowOptions): Promise<Settle
       printChanges(seen, report, options.print);
       settlement = computeSettlement(options.expected, report);
       if (settlement.settled || settlement.failed.length > 0) return settlement;
+      options.onWaiting?.(settlement.waiting.map((sentence) => sentence.split(" ", 1)[0] ?? ""));
     }
     await pause(BUSY_PERIOD_MS, options.signal);
   }

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { formatByteSize } from "../base/byte-size.ts";
 import { messageOf } from "../base/errors.ts";
@@ -8,6 +9,7 @@ import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { ImageStatusRequest } from "../cri/gen/cri-v1.ts";
 import { formatOutput, type OutputFormat } from "./format-output.ts";
+import { openProgress } from "./open-progress.ts";
 import { requireRoot } from "./require-root.ts";
 import { formatTable } from "./text-table.ts";
 
@@ -24,6 +26,8 @@ interface Printer {
   line(text: string): void;
   /** A failure of one of several; the others are still done. */
   failure(text: string): void;
+  /** What takes long. */
+  waiting(text: string | undefined): void;
 }
 
 const SIGNAL = new AbortController().signal;
@@ -39,10 +43,13 @@ export async function images(
   const { binary } = await readRuntimeOptions(layout.directory);
   const connection = await connectImages(layout.runtime, { binary });
   const problems: string[] = [];
+  // The standard output of a program that asked for one value is that value alone.
+  const progress = output === undefined ? openProgress("text") : openProgress("json", process.stderr);
   const print: Printer = {
     line(text) {
-      if (output === undefined) console.log(text);
+      if (output === undefined) progress.line(text);
     },
+    waiting: progress.waiting,
     failure(text) {
       problems.push(text);
       if (output === undefined) console.error(`nodelet: ${text}`);
@@ -53,6 +60,7 @@ export async function images(
     if (output !== undefined) console.log(formatOutput({ ...result, problems }, output));
     return problems.length === 0 ? 0 : 1;
   } finally {
+    progress.waiting(undefined);
     connection.cri.close();
   }
 }
@@ -70,7 +78,9 @@ async function run(connection: Connection, command: ImagesCommand, print: Printe
       return { removed: await removeAll(connection, command, print) };
     case "prune": {
       const onRemoved = (image: NodeImage) => print.line(`removed ${titleOf(image)}`);
+      print.waiting("containerd, which removes images");
       const removed = await pruneNodeImages(connection.cri, { onRemoved, signal: SIGNAL });
+      print.waiting(undefined);
       const freedBytes = removed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
       print.line(`${removed.length} images removed, ${formatByteSize(freedBytes)} freed`);
       return { removed, freedBytes };
@@ -86,13 +96,17 @@ async function loadAll(connection: Connection, files: readonly string[], print: 
   };
   for (const file of files.map((name) => resolve(name))) {
     print.line(`loading ${file} …`);
+    const { size } = await stat(file).catch(() => ({ size: 0 }));
+    print.waiting(`containerd, which reads ${formatByteSize(size)} of ${file}`);
     try {
       const names = await loadArchive({ importer: connection.importer, isKnown }, file);
       for (const name of names) print.line(`loaded ${name}`);
       loaded.push(...names);
     } catch (error) {
+      print.waiting(undefined);
       print.failure(messageOf(error));
     }
+    print.waiting(undefined);
   }
   return loaded;
 }

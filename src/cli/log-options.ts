@@ -27,6 +27,6 @@ export function addLogOptions(command: Command): Command {
 }
 
 /** The log of a command with these options. */
-export function openLog({ logFormat, v }: LogFlags): Log {
+export function openCommandLog({ logFormat, v }: LogFlags): Log {
   return createLog({ format: logFormat, verbosity: v });
 }

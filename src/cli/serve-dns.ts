@@ -15,7 +15,7 @@ import { systemClock } from "../host/linux/system/system-clock.ts";
 import { createHttpKubeClient } from "../kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../kube/kubeconfig.ts";
 import { watchProcess } from "./kubelet/watch-process.ts";
-import { type LogFlags, openLog } from "./log-options.ts";
+import { type LogFlags, openCommandLog } from "./log-options.ts";
 
 /** The options as commander reads them. A port of 0 turns its pages off, but for `port` itself, where it means any. */
 export interface DnsCommand extends LogFlags {
@@ -35,7 +35,7 @@ const MAX_RESOLV_CONF_BYTES = 64 * 1024;
 /** Serves the cluster's names until SIGTERM or SIGINT. Returns the exit code. */
 export async function serveDns(options: DnsCommand): Promise<number> {
   process.title = "nodelet dns";
-  const log = openLog(options);
+  const log = openCommandLog(options);
   const watch = watchProcess(process, log);
   const metrics = createMetrics();
   declareProcessSeries(metrics);

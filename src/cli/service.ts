@@ -2,6 +2,7 @@ import { CodedError } from "../base/errors.ts";
 import { isSystemdBooted } from "../cluster/processes/find-systemd.ts";
 import { installAsKubelet, type KubeletMachine, uninstallAsKubelet } from "../cluster/service/install-as-kubelet.ts";
 import { installService, runSystemctl, uninstallService } from "../cluster/service/install-service.ts";
+import { openProgress } from "./open-progress.ts";
 import { requireRoot } from "./require-root.ts";
 
 /** The options of `nodelet install`. */
@@ -21,8 +22,11 @@ export async function install(words: readonly string[], options: InstallOptions,
   if (command !== "up" && command !== "kubelet") {
     throw new CodedError("unknown-command", `a service runs "up" or "kubelet", not "${command}"`);
   }
-  console.log("Starting the service …");
-  const { path } = await installService({ command, args, node: process.execPath, entry });
+  const progress = openProgress("text");
+  progress.line("Starting the service …");
+  progress.waiting("systemd, until the service is ready");
+  const choices = { command, args, node: process.execPath, entry } as const;
+  const { path } = await installService(choices).finally(() => progress.waiting(undefined));
   console.log(`nodelet ${command} runs, and starts with the machine. Its unit is ${path}.`);
   console.log("See it: systemctl status nodelet   Its log: journalctl -u nodelet   Remove it: nodelet uninstall");
   return 0;

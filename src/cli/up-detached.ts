@@ -9,11 +9,16 @@ import { readManifestPods } from "../cluster/supervisor/manifest-pods.ts";
 import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { followUntilSettled, readReportIfRunning } from "./follow-pods.ts";
+import type { LogFlags } from "./log-options.ts";
+import { openProgress } from "./open-progress.ts";
 import { formatPodTable } from "./pod-table.ts";
+import { joinWaits, type Progress } from "./progress.ts";
 
 /** What a background supervisor tells the process that started it. Other readers find it in the supervisor's log. */
 export interface SupervisorLink {
   progress(line: string): void;
+  /** Tells what is waited for; undefined: nothing. */
+  waiting(text: string | undefined): void;
   ready(): void;
   failed(reason: string): void;
   /** Tells that another supervisor was faster. */
@@ -24,14 +29,18 @@ export interface SupervisorLink {
  * Creates the link. In the foreground it writes to the terminal; in the background it writes to the starting process,
  * for as long as that listens.
  */
-export function createSupervisorLink(background: boolean): SupervisorLink {
+export function createSupervisorLink(background: boolean, here: Progress): SupervisorLink {
   const send = (message: Message) => {
     if (background && process.connected) process.send?.(message);
   };
   return {
     progress(line) {
-      console.log(line);
+      here.line(line);
       send({ kind: "progress", text: line });
+    },
+    waiting(text) {
+      here.waiting(text);
+      send({ kind: "waiting", text: text ?? "" });
     },
     ready() {
       send({ kind: "ready", text: "" });
@@ -43,13 +52,13 @@ export function createSupervisorLink(background: boolean): SupervisorLink {
 }
 
 interface Message {
-  kind: "progress" | "ready" | "failed" | "taken";
+  kind: "progress" | "waiting" | "ready" | "failed" | "taken";
   text: string;
 }
 
 const LOG_TAIL_BYTES = 1_000;
 
-interface DetachOptions {
+interface DetachOptions extends Pick<LogFlags, "logFormat"> {
   /** Undefined means the manifests directory of the state directory. */
   manifests?: string;
   /** The time is in seconds. */
@@ -66,11 +75,12 @@ export async function upDetached(
   options: DetachOptions,
   context: { entry: string; argv: readonly string[] },
 ): Promise<number> {
+  const progress = openProgress(options.logFormat);
   let runningPid = await readLockHolder(layout.lock);
   // Whoever starts it asks for the lines of this start; of one that runs, all may tell.
   const logBegin = runningPid === undefined ? await readLogSize(layout.agentLog) : 0;
   if (runningPid === undefined) {
-    const start = await startInBackground(layout, context);
+    const start = await startInBackground(layout, context, progress);
     if (start.kind === "failed") {
       console.error(`nodelet: ${start.text}`);
       return 1;
@@ -78,22 +88,30 @@ export async function upDetached(
     if (start.kind === "taken") runningPid = Number(start.text);
   }
   if (runningPid === undefined)
-    return await waitForPods(layout, options.manifests ?? layout.manifests, { ...options, logBegin });
-  console.log(`nodelet runs already in ${layout.directory} (pid ${runningPid}).`);
+    return await waitForPods(layout, options.manifests ?? layout.manifests, { ...options, logBegin, progress });
+  progress.line(`nodelet runs already in ${layout.directory} (pid ${runningPid}).`);
   const { manifests = layout.manifests } = await readRuntimeOptions(layout.directory);
-  return await waitForPods(layout, manifests, { ...options, logBegin });
+  return await waitForPods(layout, manifests, { ...options, logBegin, progress });
 }
 
-async function waitForPods(
-  layout: StateLayout,
-  manifests: string,
-  options: DetachOptions & { logBegin: number },
-): Promise<number> {
+interface PodsWait extends DetachOptions {
+  /** Where the log of the node agent begins that may be told. */
+  readonly logBegin: number;
+  readonly progress: Progress;
+}
+
+async function waitForPods(layout: StateLayout, manifests: string, options: PodsWait): Promise<number> {
   const { pods: expected, problems } = await readManifestPods(manifests);
-  console.log(`Waiting for ${expected.length} pods of ${manifests} …`);
+  options.progress.line(`Waiting for ${expected.length} pods of ${manifests} …`);
   const signal = AbortSignal.timeout(options.waitTimeout * 1000);
-  const print = (line: string) => console.log(line);
-  const settlement = await followUntilSettled({ socket: layout.agentSocket, expected, print, signal });
+  const { progress } = options;
+  const follow = {
+    socket: layout.agentSocket,
+    expected,
+    print: progress.line,
+    onWaiting: (pods: readonly string[]) => progress.waiting(joinWaits(pods)),
+  };
+  const settlement = await followUntilSettled({ ...follow, signal }).finally(() => progress.waiting(undefined));
   const report = await readReportIfRunning(layout.agentSocket);
   if (report !== undefined) console.log(`\n${formatPodTable(report.pods, Date.now(), false)}`);
   if (settlement.settled && problems.length === 0) return 0;
@@ -112,6 +130,7 @@ async function waitForPods(
 async function startInBackground(
   layout: StateLayout,
   context: { entry: string; argv: readonly string[] },
+  progress: Progress,
 ): Promise<Message> {
   const log = await open(layout.supervisorLog, "a", 0o600);
   try {
@@ -122,7 +141,7 @@ async function startInBackground(
       detached: true,
       stdio: ["ignore", log.fd, log.fd, "ipc"],
     });
-    const decision = await readDecision(child);
+    const decision = await readDecision(child, progress).finally(() => progress.waiting(undefined));
     if (child.connected) child.disconnect();
     child.unref();
     return decision;
@@ -131,14 +150,15 @@ async function startInBackground(
   }
 }
 
-async function readDecision(child: ChildProcess): Promise<Message> {
+async function readDecision(child: ChildProcess, progress: Progress): Promise<Message> {
   return await new Promise<Message>((resolve) => {
     const fail = (text: string) => resolve({ kind: "failed", text });
     child.once("error", (error) => fail(error.message));
     child.once("exit", (code, signal) => fail(`the supervisor ended (${signal ?? code})`));
     child.on("message", (message: unknown) => {
       if (!isMessage(message)) return;
-      if (message.kind === "progress") console.log(message.text);
+      if (message.kind === "progress") progress.line(message.text);
+      else if (message.kind === "waiting") progress.waiting(message.text || undefined);
       else resolve(message);
     });
   });

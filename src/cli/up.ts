@@ -15,7 +15,7 @@ import { endAgent } from "../cluster/supervisor/start-agent.ts";
 import { endControlPlane } from "../cluster/supervisor/start-control-plane.ts";
 import { endDns } from "../cluster/supervisor/start-dns.ts";
 import { endProxy } from "../cluster/supervisor/start-proxy.ts";
-import { computeStateLayout, type StateLayout } from "../cluster/supervisor/state-layout.ts";
+import { computeStateLayout, DEFAULT_STATE_DIRECTORY, type StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { linuxFiles } from "../host/linux/files/linux-files.ts";
 import { createServiceNotifier } from "../host/linux/system/service-notifier.ts";
 import { systemClock } from "../host/linux/system/system-clock.ts";
@@ -24,35 +24,16 @@ import { removePods } from "./down.ts";
 import { followPods } from "./follow-pods.ts";
 import { createLineLog } from "./line-log.ts";
 import type { LogFlags } from "./log-options.ts";
+import { openProgress } from "./open-progress.ts";
+import { joinWaits } from "./progress.ts";
 import { requireRoot } from "./require-root.ts";
 import { readUpConfiguration, type UpConfiguration } from "./up/read-up-configuration.ts";
-import type { UpSources } from "./up/up-command.ts";
+import { stopOnSignals } from "./up/stop-on-signals.ts";
 import { formatUpConfiguration, type UpValues } from "./up/up-configuration.ts";
+import type { UpOptions, UpSources } from "./up/up-options.ts";
 import { UP_SCHEMA_FILE } from "./up/up-schema.ts";
 import { watchUpConfiguration } from "./up/watch-up-configuration.ts";
 import { createSupervisorLink, type SupervisorLink, upDetached } from "./up-detached.ts";
-
-/** The settings, by flags, file and defaults. */
-export interface UpOptions extends LogFlags {
-  detach: boolean;
-  /** The path is absolute; undefined means `manifests` in the state directory. */
-  manifests?: string;
-  pods: boolean;
-  waitTimeout: number;
-  podCidr: string;
-  bridge: string;
-  containerd: string;
-  healthzPort: number;
-  apiAddress: string;
-  apiPort: number;
-  serviceCidr: string;
-  proxy: boolean;
-  dns: boolean;
-  kubeletArg: string[];
-  stateDir: string;
-  /** True in the background process of `--detach`. */
-  supervisor: boolean;
-}
 
 /** How this program was started: `entry` is its JavaScript file, `argv` the arguments after it. */
 export interface UpContext {
@@ -91,7 +72,7 @@ export async function up(sources: UpSources, apply: ApplyValues, context: UpCont
   await mkdir(layout.directory, { recursive: true, mode: STATE_DIRECTORY_MODE });
   await chmod(layout.directory, STATE_DIRECTORY_MODE);
   if (options.detach && !options.supervisor) return await upDetached(layout, options, context);
-  const link = createSupervisorLink(options.supervisor);
+  const link = createSupervisorLink(options.supervisor, openProgress(options.logFormat));
   try {
     return await superviseOnce(layout, { options, context, link, configuration, sources });
   } catch (error) {
@@ -141,7 +122,7 @@ async function supervise(layout: StateLayout, supervision: Supervision): Promise
   const follower: { done: Promise<void> } = { done: Promise.resolve() };
   const onReady = () => {
     link.progress(`kubectl finds it with: export KUBECONFIG=${layout.kubeconfig}`);
-    link.progress("See it in the browser: nodelet dashboard");
+    link.progress(`See it in the browser: ${dashboardCommand(layout)}`);
     link.ready();
     notifier.ready();
     if (!options.supervisor) follower.done = followInForeground(layout, manifests, stop.signal);
@@ -176,7 +157,13 @@ async function supervise(layout: StateLayout, supervision: Supervision): Promise
         nodeName: nodeNameOf(options.kubeletArg),
         onReady,
       },
-      { clock: systemClock, log, progress: link.progress, signal: stop.signal },
+      {
+        clock: systemClock,
+        log,
+        progress: link.progress,
+        waiting: (steps) => link.waiting(joinWaits(steps)),
+        signal: stop.signal,
+      },
     );
   } catch (error) {
     if (!isAbort(error)) {
@@ -191,11 +178,22 @@ async function supervise(layout: StateLayout, supervision: Supervision): Promise
   return 0;
 }
 
+/** The command as it works from here: npm puts no program of this package on the search path. */
+function dashboardCommand({ directory }: StateLayout): string {
+  const program = process.env["npm_lifecycle_event"] === undefined ? "nodelet" : "npx nodelet";
+  return `${program} dashboard${directory === DEFAULT_STATE_DIRECTORY ? "" : ` --state-dir ${directory}`}`;
+}
+
 /** Says what is read, and what changes in it. Returns what a hang-up asks for. */
-function followConfiguration({ configuration, sources, link }: Supervision, log: Log, signal: AbortSignal): () => void {
+function followConfiguration(
+  { configuration, sources, link, options }: Supervision,
+  log: Log,
+  signal: AbortSignal,
+): () => void {
   const say = (line: string) => {
     link.progress(line);
-    log.info(line);
+    // The lines of a background process are in the log already.
+    if (!options.supervisor) log.info(line);
   };
   if (configuration === undefined)
     return () => say("SIGHUP: no file of settings was read, so that there is none to read again");
@@ -230,27 +228,4 @@ async function sayWhatLives(layout: StateLayout, print: (line: string) => void):
   print(
     `nodelet is stopped; ${pods} pods run on. "nodelet up" takes them up again, "nodelet down --pods" removes them.`,
   );
-}
-
-/** What signals ask for. Undefined: a hang-up stops, as that of a terminal that was closed. */
-interface SignalHandlers {
-  onStop(): void;
-  onHangUp: (() => void) | undefined;
-}
-
-/**
- * Stops on signals. The first signal asks to stop, the second ends this process at once; the next supervisor then finds
- * its children again.
- */
-function stopOnSignals({ onStop, onHangUp }: SignalHandlers): { signal: AbortSignal } {
-  const controller = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(name, () => {
-      if (name === "SIGHUP" && onHangUp !== undefined) return onHangUp();
-      if (controller.signal.aborted) process.exit(130);
-      onStop();
-      controller.abort();
-    });
-  }
-  return { signal: controller.signal };
 }

@@ -16,7 +16,7 @@ export interface Download {
 }
 
 /** containerd's own content store, which listens on the same socket as its CRI and knows what CRI does not tell. */
-export interface ContainerdContent {
+interface ContainerdContent {
   /** Rejects with CriError, of `unimplemented` where the runtime is no containerd. */
   listDownloads(options: CallOptions): Promise<readonly Download[]>;
   close(): void;

@@ -13,7 +13,7 @@ import { readKubeconfig } from "../../kube/kubeconfig.ts";
 import { createServiceProxy, removeServiceRules, type ServiceProxy } from "../../proxy/compose/service-proxy.ts";
 import type { AddressFamily } from "../../proxy/rules/fragment.ts";
 import { watchProcess } from "../kubelet/watch-process.ts";
-import { openLog } from "../log-options.ts";
+import { openCommandLog } from "../log-options.ts";
 import { requireRoot } from "../require-root.ts";
 import type { BindAddress, ProxyCommand } from "./proxy-command.ts";
 
@@ -31,7 +31,7 @@ export async function runProxy(options: ProxyCommand): Promise<number> {
     return 0;
   }
   process.title = "nodelet proxy";
-  const log = openLog(options);
+  const log = openCommandLog(options);
   const watch = watchProcess(process, log);
   try {
     await serveUntilStopped(options, { host, log, signal: watch.signal });

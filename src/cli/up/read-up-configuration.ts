@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
-import type { UpSources } from "./up-command.ts";
 import { decodeUpConfiguration, type UpValues } from "./up-configuration.ts";
+import type { UpSources } from "./up-options.ts";
 
 /** A configuration file of `nodelet up` and what it says. */
 export interface UpConfiguration {
@@ -10,13 +10,13 @@ export interface UpConfiguration {
 }
 
 /** The file that is read where no other is named, if it is there. */
-export const DEFAULT_UP_CONFIGURATION = "/etc/nodelet/up.yaml";
+const DEFAULT_FILE = "/etc/nodelet/up.yaml";
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** Reads the file that was asked for. Undefined where none is. Rejects with `bad-configuration` and what is wrong. */
 export async function readUpConfiguration({ config }: Pick<UpSources, "config">): Promise<UpConfiguration | undefined> {
   if (config === false) return undefined;
-  const path = typeof config === "string" ? config : DEFAULT_UP_CONFIGURATION;
+  const path = typeof config === "string" ? config : DEFAULT_FILE;
   try {
     return { path, values: decodeUpConfiguration(await readText(path), path) };
   } catch (error) {

@@ -1,18 +1,11 @@
 import { type Command, Option } from "commander";
 import { absolutePath, wholeNumber } from "../flag-values.ts";
-import type { UpOptions } from "../up.ts";
 import type { UpValues } from "./up-configuration.ts";
+import type { UpOptions, UpSources } from "./up-options.ts";
 import { UP_SETTINGS, type UpSetting } from "./up-settings.ts";
 
-/** What commander reads beside the settings. */
-export interface UpSources {
-  /** A path; false: no file, not even the default one. Undefined: the default one where it exists. */
-  readonly config?: string | false;
-  readonly printConfig: boolean;
-}
-
 /** `apply` puts what a file says in the place of defaults, and returns the effective options. */
-export type RunUp = (sources: UpSources, apply: (values: UpValues) => UpOptions) => Promise<void>;
+type RunUp = (sources: UpSources, apply: (values: UpValues) => UpOptions) => Promise<void>;
 
 /** Adds `nodelet up`, whose flags are the table of settings. */
 export function addUp(program: Command, run: RunUp): void {

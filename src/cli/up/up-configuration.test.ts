@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { describe, expect, it, test } from "vitest";
-import type { UpOptions } from "../up.ts";
 import { addUp } from "./up-command.ts";
 import { decodeUpConfiguration, describeChanges, formatUpConfiguration, type UpValues } from "./up-configuration.ts";
+import type { UpOptions } from "./up-options.ts";
 import { computeUpSchema } from "./up-schema.ts";
 import { UP_SETTINGS } from "./up-settings.ts";
 

@@ -17,7 +17,7 @@ interface WatchDeps {
 }
 
 /** A watch of the configuration file of a node that runs. */
-export interface ConfigurationWatch {
+interface ConfigurationWatch {
   /** Looks at once, and says also that nothing has changed: for a signal. */
   look(): void;
 }

@@ -8,7 +8,8 @@ import { createTimeline } from "../../base/timeline.ts";
 import { connectCri } from "../../cri/connect.ts";
 import { createLinuxHost } from "../../host/linux/create-linux-host.ts";
 import { removePod } from "../../node/runtime/pod-runtime/remove-pod.ts";
-import { stopPod } from "../../node/runtime/pod-runtime/stop-pod.ts";
+import { DEFAULT_GRACE_PERIOD_SECONDS, stopPod } from "../../node/runtime/pod-runtime/stop-pod.ts";
+import type { PodRuntimeStatus } from "../../node/runtime/reading/pod-runtime-status.ts";
 import { listRuntimePods, readPodRuntimeStatus } from "../../node/runtime/reading/read-pods.ts";
 import { startContainerd } from "../containerd/start-containerd.ts";
 import { readPodPlaces } from "./pod-places.ts";
@@ -19,6 +20,8 @@ const PODS_AT_ONCE = 16;
 
 interface RemovePodsDeps {
   log: Log;
+  /** Called with each pod, as `namespace/name`, when it is asked to end, and the seconds that it may take. */
+  onEnding: (pod: string, gracePeriodSeconds: number) => void;
   /** Called with each pod, as `namespace/name`, when it is gone. */
   onRemoved: (pod: string) => void;
   /** Called with each pod that could not be removed in order, and the reason. */
@@ -48,6 +51,7 @@ export async function removeAllPods(layout: StateLayout, deps: RemovePodsDeps): 
     const remove = async (pod: PodReference) => {
       try {
         const status = await readPodRuntimeStatus({ runtime, host }, pod, signal);
+        deps.onEnding(`${pod.namespace}/${pod.name}`, gracePeriodOf(status));
         await stopPod(stopDeps, undefined, status, { gracePeriodSeconds: undefined, signal });
         await removePod({ runtime, files: host.files, ...logs }, status, { keepLogs: false, signal });
         deps.onRemoved(`${pod.namespace}/${pod.name}`);
@@ -63,4 +67,11 @@ export async function removeAllPods(layout: StateLayout, deps: RemovePodsDeps): 
     await containerd.stop();
   }
   return failures === 0;
+}
+
+/** The longest that any container of the pod may take. */
+function gracePeriodOf({ containers }: PodRuntimeStatus): number {
+  const running = containers.filter(({ state }) => state === "running");
+  const allowed = running.map(({ recordedStop }) => recordedStop?.gracePeriodSeconds ?? DEFAULT_GRACE_PERIOD_SECONDS);
+  return Math.max(0, ...allowed);
 }

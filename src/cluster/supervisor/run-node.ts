@@ -20,6 +20,8 @@ interface NodeDeps {
   log: Log;
   /** Called with one line for each finished step, for a person who waits. */
   progress: (line: string) => void;
+  /** Called with the names of the steps that are under way, whenever they change. */
+  waiting: (steps: readonly string[]) => void;
   signal: AbortSignal;
 }
 
@@ -44,14 +46,19 @@ const LOG_CHECK_PERIOD_MS = 60_000;
  */
 export async function runStandaloneNode(layout: StateLayout, options: NodeOptions, deps: NodeDeps): Promise<void> {
   const { clock, log, signal } = deps;
+  const timed = createSteps(deps);
   await mkdir(layout.manifests, { recursive: true, mode: 0o700 });
   const launchContainerd = async () =>
     await startContainerd({ ...options, directory: layout.runtime, registries: layout.registries, log });
   const podAddress = computePodAddress(options);
   const launchControlPlane = async () => await startControlPlane(layout, { ...options, podAddress, log, signal });
   const [containerd, controlPlane] = await startBoth(
-    timed(deps, launchContainerd, ({ version }) => `containerd ${version} is ready`),
-    timed(deps, launchControlPlane, () => `the Kubernetes API is ready at ${options.apiAddress}:${options.apiPort}`),
+    timed("containerd", launchContainerd, ({ version }) => `containerd ${version} is ready`),
+    timed(
+      "the Kubernetes API",
+      launchControlPlane,
+      () => `the Kubernetes API is ready at ${options.apiAddress}:${options.apiPort}`,
+    ),
   );
   // The endpoint and the mount namespace are the same for every containerd that is started on this directory.
   const { endpoint, enterMountNamespace } = containerd;
@@ -59,12 +66,13 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
   const agentOptions = { ...options, serverAddress: options.apiAddress, endpoint, enterMountNamespace, log, signal };
   const launchAgent = async () => await startAgent(layout, agentOptions);
   const companions = planCompanions(layout, options, deps);
-  const startedCompanions = Promise.all(companions.map(async (one) => await startCompanion(one, deps)));
+  const startedCompanions = Promise.all(companions.map(async (one) => await startCompanion(one, { ...deps, timed })));
   let agent: Awaited<ReturnType<typeof launchAgent>>;
   try {
-    const startedAt = clock.monotonic();
-    if (await ensureImages(containerd, layout.images)) say(deps, startedAt, "the pause and demo images are built");
-    agent = await timed(deps, launchAgent, () => "the node agent is ready");
+    const launchImages = async () => await ensureImages(containerd, layout.images);
+    const describeImages = (built: boolean) => (built ? "the pause and demo images are built" : undefined);
+    await timed("the pause and demo images", launchImages, describeImages);
+    agent = await timed("the node agent", launchAgent, () => "the node agent is ready");
   } catch (error) {
     for (const { first } of await startedCompanions) await first.stop();
     await controlPlane.stop();
@@ -117,9 +125,9 @@ function planCompanions(layout: StateLayout, options: NodeOptions, { log, signal
  * Starts a companion, and never rejects. One that cannot start is told of, and started again and again like one that has
  * ended.
  */
-async function startCompanion({ name, start }: Companion, deps: NodeDeps): Promise<Child> {
+async function startCompanion({ name, start }: Companion, deps: NodeDeps & { timed: RunStep }): Promise<Child> {
   try {
-    return { name, start, first: await timed(deps, start, () => `${name} is ready`) };
+    return { name, start, first: await deps.timed(name, start, () => `${name} is ready`) };
   } catch (error) {
     if (!isAbort(error)) {
       deps.log.error(`${name} does not start`, { error: messageOf(error) });
@@ -173,13 +181,23 @@ async function superviseAll(
   await Promise.all(supervised);
 }
 
-async function timed<T>(deps: NodeDeps, step: () => Promise<T>, describe: (result: T) => string): Promise<T> {
-  const startedAt = deps.clock.monotonic();
-  const result = await step();
-  say(deps, startedAt, describe(result));
-  return result;
-}
+/** Runs a step of the start, and tells that it is under way and what became of it; undefined is not worth a line. */
+type RunStep = <T>(name: string, step: () => Promise<T>, describe: (result: T) => string | undefined) => Promise<T>;
 
-function say({ clock, progress }: NodeDeps, startedAt: number, what: string): void {
-  progress(`${what} (${((clock.monotonic() - startedAt) / 1000).toFixed(1)} s)`);
+function createSteps({ clock, progress, waiting }: NodeDeps): RunStep {
+  const running = new Set<string>();
+  return async (name, step, describe) => {
+    const startedAt = clock.monotonic();
+    running.add(name);
+    waiting([...running]);
+    try {
+      const result = await step();
+      const described = describe(result);
+      if (described !== undefined) progress(`${described} (${((clock.monotonic() - startedAt) / 1000).toFixed(1)} s)`);
+      return result;
+    } finally {
+      running.delete(name);
+      waiting([...running]);
+    }
+  };
 }

@@ -36,7 +36,7 @@ const MINIMUM_GRACE_PERIOD_SECONDS = 2;
  */
 const MAXIMUM_GRACE_PERIOD_SECONDS = Number((2n ** 63n - 1n) / 1_000_000_000n);
 /** The grace period of a pod whose own is not known. */
-const DEFAULT_GRACE_PERIOD_SECONDS = 30;
+export const DEFAULT_GRACE_PERIOD_SECONDS = 30;
 /** How much longer than the grace period the runtime may take to answer before the call is given up. */
 const STOP_SLACK_MS = 120_000;
 /** A hook's command is ended this much later than its time, should its container not end first. */
