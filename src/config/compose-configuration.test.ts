@@ -180,14 +180,23 @@ describe("errors and warnings", () => {
     ]);
   });
 
-  it("names fields without effect where they differ from the default, and only those", () => {
+  it("names the fields without effect that are set, and only those", () => {
     const { warnings } = compose(
-      "maxPods: 110\nregistryPullQPS: 3\nhairpinMode: none\nmemorySwap: {swapBehavior: LimitedSwap}\nmemoryThrottlingFactor: 0.5\nfailSwapOn: false\nstaticPodPath: /x",
+      "maxPods: 110\nregistryPullQPS: 3\nhairpinMode: promiscuous-bridge\nmemoryThrottlingFactor: 0.5\nstaticPodPath: /x\nlogging: {flushFrequency: 3s}",
     );
     expect(warnings).toEqual([
       "Field memoryThrottlingFactor is accepted but has no effect in this version yet",
       "Field hairpinMode is accepted but has no effect",
+      "Field logging.flushFrequency is accepted but has no effect",
     ]);
+  });
+
+  it("needs no notice of what is switched off, or is zero for the default, as kubeadm writes", () => {
+    const logging =
+      '{flushFrequency: 0, verbosity: 0, options: {json: {infoBufferSize: "0"}, text: {infoBufferSize: "0"}}}';
+    expect(compose(`logging: ${logging}\nruntimeRequestTimeout: 0s\nenableProfilingHandler: false`).warnings).toEqual(
+      [],
+    );
   });
 
   it("refuses aliases that stand for more than there is memory, even in fields that do not exist", () => {

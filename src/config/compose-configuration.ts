@@ -65,7 +65,7 @@ export function composeConfiguration(sources: ConfigurationSources): ComposedCon
   // Wrong types were reported with their file; ranges are checked only where all types are right.
   if (errors.length === 0) errors.push(...validateKubeletConfiguration(configuration, gates.gates));
   warnings.push(...gates.warnings);
-  if (errors.length === 0) warnings.push(...noticesOf(fromFiles));
+  if (errors.length === 0) warnings.push(...noticesOf(merged));
   return { configuration, featureGates: gates.gates, errors, warnings };
 }
 
@@ -179,32 +179,35 @@ function setPath(target: unknown, [name, ...rest]: readonly string[], value: unk
   return { ...base, [name]: rest.length === 0 ? value : setPath(base[name], rest, value) };
 }
 
-/** Reports the fields that a file sets to something other than the default, without any effect in this build. */
-function noticesOf(configuration: KubeletConfiguration): string[] {
-  return collectChanges(KUBELET_CONFIGURATION_FIELDS, configuration, DEFAULT_KUBELET_CONFIGURATION).map(
-    ({ path, effect }) =>
-      effect === "later"
-        ? `Field ${path} is accepted but has no effect in this version yet`
-        : `Field ${path} is accepted but has no effect`,
+/** Reports the fields that files set without any effect in this build, whatever the value. */
+function noticesOf(merged: RawConfiguration): string[] {
+  return collectIneffective(KUBELET_CONFIGURATION_FIELDS, merged).map(({ path, effect }) =>
+    effect === "later"
+      ? `Field ${path} is accepted but has no effect in this version yet`
+      : `Field ${path} is accepted but has no effect`,
   );
 }
 
-function collectChanges(
+function collectIneffective(
   table: FieldTable,
-  configuration: RawConfiguration,
-  initial: RawConfiguration,
+  set: RawConfiguration,
   prefix = "",
 ): Array<{ path: string; effect: "later" | "ignored" }> {
   return Object.entries(table).flatMap(([name, field]) => {
-    const [current, standard] = [configuration[name], initial[name]];
-    if (JSON.stringify(current) === JSON.stringify(standard)) return [];
+    const value = Object.hasOwn(set, name) ? set[name] : undefined;
     const path = `${prefix}${name}`;
-    if (field.codec.fields !== undefined && isRecord(current) && isRecord(standard)) {
-      return collectChanges(field.codec.fields, current, standard, `${path}.`);
+    if (field.codec.fields !== undefined && isRecord(value)) {
+      return collectIneffective(field.codec.fields, value, `${path}.`);
     }
-    // A field that is switched off needs no notice.
-    return field.effect === "works" || current === false ? [] : [{ path, effect: field.effect }];
+    return field.effect === "works" || isNothing(value, field) ? [] : [{ path, effect: field.effect }];
   });
+}
+
+/** A field that is switched off needs no notice, and neither does one whose zero stands for the default. */
+function isNothing(value: unknown, { zeroIsUnset }: FieldTable[string]): boolean {
+  if (value === undefined || value === null || value === false) return true;
+  if (Array.isArray(value) || isRecord(value)) return Object.keys(value).length === 0;
+  return zeroIsUnset && /^(?:0+(?:ms|s|m|h)?)?$/.test(String(value));
 }
 
 function freeze<T>(value: T): T {

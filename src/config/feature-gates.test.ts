@@ -37,13 +37,29 @@ describe("resolveFeatureGates", () => {
 
   it.each([
     [{ NodeSwap: true }, "Setting GA feature gate NodeSwap=true. It will be removed in a future release."],
-    [{ KMSv1: true }, "Setting deprecated feature gate KMSv1=true. It will be removed in a future release."],
     [
       { DevicePlugins: true },
       "Setting feature gate DevicePlugins=true has no effect. Kubernetes has removed this feature gate.",
     ],
   ])("warns of %j", (requested, warning) => {
     expect(resolveFeatureGates(requested)).toMatchObject({ errors: [], warnings: [warning] });
+  });
+
+  it.each([
+    [
+      { KMSv1: true },
+      [
+        "Setting deprecated feature gate KMSv1=true. It will be removed in a future release.",
+        /KMSv1=true is accepted but has no effect$/,
+      ],
+    ],
+    [{ PodDeletionCost: false }, [/^Feature gate PodDeletionCost=false is accepted but has no effect$/]],
+    [{ EnvFiles: true }, [/EnvFiles=true is accepted but has no effect: what it stands for is never there$/]],
+    [{ ContainerStopSignals: false }, [/=false is accepted but has no effect: what it stands for is always there$/]],
+    [{ AllAlpha: false }, []],
+  ])("tells that nothing depends on %j", (requested, warnings) => {
+    const expected = warnings.map((each) => expect.stringMatching(each));
+    expect(resolveFeatureGates(requested)).toMatchObject({ errors: [], warnings: expected });
   });
 });
 

@@ -37,13 +37,27 @@ export const GATES_IN_USE = [
   "UserNamespacesHostNetworkSupport",
 ] as const satisfies readonly FeatureGateName[];
 
+/**
+ * What some gates stand for is always here, or never, whatever they and their defaults say. What others stand for is as
+ * their defaults say.
+ */
+export const GATES_AGAINST_DEFAULT: Readonly<Partial<Record<FeatureGateName, "always" | "never">>> = {
+  ClusterTrustBundleProjection: "always",
+  ContainerStopSignals: "always",
+  EnvFiles: "never",
+  ExtendWebSocketsToKubelet: "never",
+  KubeletSeparateDiskGC: "never",
+  KubeletTracing: "never",
+  TaintTolerationComparisonOperators: "always",
+};
+
 /** Tells for each gate in `GATES_IN_USE` whether it is on; frozen. */
 export type FeatureGates = Readonly<Record<(typeof GATES_IN_USE)[number], boolean>>;
 
 interface ResolvedFeatureGates {
   gates: FeatureGates;
   errors: ConfigurationError[];
-  /** Warnings about gates that will be removed, as kubelet logs them. */
+  /** Warnings about gates that will be removed, as kubelet logs them, and notices of gates without an effect. */
   warnings: string[];
 }
 
@@ -63,6 +77,7 @@ export function describeFeatureGates(): string[] {
     .map(([name, gate]) => shown(name, gate));
 }
 
+const IN_USE: ReadonlySet<string> = new Set(GATES_IN_USE);
 const PATH = "featureGates (--feature-gates)";
 
 /**
@@ -80,7 +95,7 @@ export function resolveFeatureGates(requested: Readonly<Record<string, boolean>>
     else if (gate.locked && gate.enabled !== enabled) {
       const message = `cannot set feature gate ${name} to ${enabled}, feature is locked to ${gate.enabled}`;
       errors.push({ path: PATH, message });
-    } else warnings.push(...warningOf(name, gate, enabled));
+    } else warnings.push(...warningsOf(name, gate, enabled));
   }
   const gates = mapGates((name, gate) => wanted.get(name) ?? groupValue(gate, wanted) ?? gate.enabled);
   return { gates: Object.freeze(gates), errors, warnings };
@@ -96,13 +111,25 @@ function groupValue(gate: FeatureGate, wanted: ReadonlyMap<string, boolean>): bo
   return gate.stage === "BETA" ? wanted.get("AllBeta") : undefined;
 }
 
-function warningOf(name: string, gate: FeatureGate, enabled: boolean): string[] {
+/** Upstream's warning of the stage, and the notice of this build that the gate changes nothing, as one sentence each. */
+function warningsOf(name: string, gate: FeatureGate, enabled: boolean): string[] {
+  const shown = `${name}=${enabled}`;
   if (gate.stage === "REMOVED") {
-    return [`Setting feature gate ${name}=${enabled} has no effect. Kubernetes has removed this feature gate.`];
+    return [`Setting feature gate ${shown} has no effect. Kubernetes has removed this feature gate.`];
   }
-  if (gate.stage !== "GA" && gate.stage !== "DEPRECATED") return [];
+  const isLeaving = gate.stage === "GA" || gate.stage === "DEPRECATED";
   const stage = gate.stage === "GA" ? "GA" : "deprecated";
-  return [`Setting ${stage} feature gate ${name}=${enabled}. It will be removed in a future release.`];
+  const removal = `Setting ${stage} feature gate ${shown}. It will be removed in a future release.`;
+  const notice = noticeOf(name, gate, enabled);
+  return [...(isLeaving ? [removal] : []), ...(notice === undefined ? [] : [notice])];
+}
+
+function noticeOf(name: string, gate: FeatureGate, enabled: boolean): string | undefined {
+  if (IN_USE.has(name)) return undefined;
+  const presence = Object.entries(GATES_AGAINST_DEFAULT).find(([other]) => other === name)?.[1];
+  const sentence = `Feature gate ${name}=${enabled} is accepted but has no effect`;
+  if (presence !== undefined) return `${sentence}: what it stands for is ${presence} there`;
+  return gate.locked ? undefined : sentence;
 }
 
 /** Maps every gate's value, also those without effect, because they are reported too. */
