@@ -36,6 +36,8 @@ export interface NodeAgentConfig {
   readonly imageEndpoint: string;
   /** The unix socket of `nodelet status`; undefined for none. */
   readonly nodeSocketPath: string | undefined;
+  /** The file whose lock the process holds while it runs; undefined for none. */
+  readonly lockFile: LockFileConfig | undefined;
   /** Where the decisions about pods are kept, and how many; undefined for nowhere. */
   readonly history: PodHistoryConfig | undefined;
   /** Take no pods from manifests that others than root may change. */
@@ -86,6 +88,14 @@ interface CredentialProviderPaths {
   readonly configPath: string;
   /** Absolute. */
   readonly binDirectory: string;
+}
+
+/** The lock that lets one node agent run at a time. */
+export interface LockFileConfig {
+  /** Absolute. */
+  readonly path: string;
+  /** True to end the process when another one wants the lock. */
+  readonly exitsOnContention: boolean;
 }
 
 interface PodHistoryConfig {
@@ -144,6 +154,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     imageEndpoint:
       configuration.imageServiceEndpoint === "" ? runtimeEndpoint : toUrl(configuration.imageServiceEndpoint),
     nodeSocketPath: nodeSocket === "" ? undefined : absolute(nodeSocket),
+    lockFile: readLockFile(flags, absolute),
     history: readHistoryConfig(flags, rootDirectory, errors),
     refusesForeignManifests: flags.get("nodelet-refuse-foreign-manifests") === true,
     ignoresOtherKinds: flags.get("nodelet-ignore-other-kinds") === true,
@@ -160,6 +171,15 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
   };
   errors.push(...validateModes(flags));
   return { config: Object.freeze(config), errors };
+}
+
+function readLockFile(
+  flags: ReadonlyMap<string, unknown>,
+  absolute: (path: string) => string,
+): LockFileConfig | undefined {
+  const path = readText(flags, "lock-file", "");
+  if (path === "") return undefined;
+  return { path: absolute(path), exitsOnContention: flags.get("exit-on-lock-contention") === true };
 }
 
 /** The least that the history can do with: it is given up in sixteenths. */

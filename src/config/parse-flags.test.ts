@@ -128,12 +128,12 @@ describe("parseFlags reads a command line as pflag does", () => {
     const parsed = parseFlags([
       "--container-log-max-size=1Mi",
       "--container-log-max-size=2Mi",
-      "--lock-file=/x",
+      "--runtime-cgroups=/x",
       "--root-dir=/y",
     ]);
     expect(parsed.ok && parsed.notices).toEqual([
       "Flag --container-log-max-size has been deprecated, set containerLogMaxSize in the --config file instead",
-      "Flag --lock-file is accepted but has no effect in this version yet",
+      "Flag --runtime-cgroups is accepted but has no effect in this version yet",
     ]);
   });
 

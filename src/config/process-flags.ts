@@ -56,7 +56,7 @@ const ROWS: readonly Row[] = [
     "works",
     "Directory of drop-ins: files whose names end in .conf, merged over the file of --config in the order of their names",
   ],
-  ["exit-on-lock-contention", BOOL_FLAG, false, "later", "Exit when another process wants the lock file"],
+  ["exit-on-lock-contention", BOOL_FLAG, false, "works", "Exit when another process wants the lock file"],
   ["hostname-override", STRING_FLAG, "", "works", "Name of the node; the machine's host name where empty"],
   ["image-credential-provider-bin-dir", STRING_FLAG, "", "works", "Directory of credential provider plugins"],
   [
@@ -73,7 +73,7 @@ const ROWS: readonly Row[] = [
     "works",
     "kubeconfig file that tells how to reach the API server; standalone mode where empty",
   ],
-  ["lock-file", STRING_FLAG, "", "later", "File to lock while running"],
+  ["lock-file", STRING_FLAG, "", "works", "File to lock while running"],
   [
     "node-ip",
     STRING_FLAG,

@@ -1,4 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -118,5 +120,42 @@ describe("nodelet kubelet on the command line", () => {
     expect(few.every(({ ts, msg }) => typeof ts === "number" && typeof msg === "string")).toBe(true);
     expect(few.some(({ msg }) => msg === "Listening")).toBe(false);
     expect(more.some(({ msg }) => msg === "Listening")).toBe(true);
+  });
+
+  it("waits for the lock of another process, and ends when somebody wants its own", async () => {
+    const path = join(directory, "kubelet.lock");
+    const holder = spawn("flock", [path, "cat"], { stdio: ["pipe", "pipe", "inherit"] });
+    // What `cat` repeats shows that the lock is held.
+    const echo = once(holder.stdout, "data");
+    holder.stdin.write("locked");
+    await echo;
+    const agent = startProgram(
+      "kubelet",
+      `--lock-file=${path}`,
+      "--exit-on-lock-contention",
+      `--root-dir=${directory}`,
+      `--port=${await claimPort()}`,
+      "--healthz-port=0",
+      "--fail-swap-on=false",
+      "--cgroups-per-qos=false",
+      "--enforce-node-allocatable=",
+      "--make-iptables-util-chains=false",
+      "--nodelet-keep-kernel-tunables",
+      `--container-runtime-endpoint=unix://${directory}/none.sock`,
+    );
+    await expect.poll(agent.output).toContain("Another process has the file lock");
+    expect(agent.output()).not.toContain("Starting kubelet");
+    holder.stdin.end();
+    await expect.poll(agent.output).toContain("Watching for inotify events");
+    await (await open(path, "r")).close();
+    const { code, stderr } = await agent.result;
+    expect(stderr).toContain("Another process wants the file lock");
+    expect(code).toBe(0);
+  });
+
+  it("refuses a lock file that cannot be one", async () => {
+    const { code, stderr } = await runProgram("kubelet", `--lock-file=${directory}`);
+    expect(stderr).toMatch(/unable to acquire file lock on .*--lock-file.*EISDIR/);
+    expect(code).toBe(1);
   });
 });

@@ -21,6 +21,7 @@ import { listenHttp } from "../../host/linux/network/listen-http.ts";
 import { endProcess } from "../../host/linux/system/end-process.ts";
 import { setOwnOomScore } from "../../host/linux/system/oom-score.ts";
 import { createServiceNotifier } from "../../host/linux/system/service-notifier.ts";
+import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { createNodeAgent, type NodeAgent } from "../../node/compose/node-agent.ts";
 import { type HttpMetrics, httpMetricsOf } from "../../node/server/http-metrics.ts";
 import { connectPluginRegistration } from "../../plugin-registration/connect.ts";
@@ -28,6 +29,7 @@ import { connectKube, type KubeLink } from "./connect-kube.ts";
 import { limitEnding } from "./limit-ending.ts";
 import { type NodeApiServer, openNodeApi } from "./open-node-api.ts";
 import { createProcessMetrics } from "./process-metrics.ts";
+import { runLocked } from "./run-locked.ts";
 import { serveNode } from "./serve-node.ts";
 import { watchProcess } from "./watch-process.ts";
 
@@ -55,12 +57,16 @@ export async function startKubelet(
   setMaxListeners(0);
   // The watch is never released, because a second signal or an unhandled error may come until the process is gone.
   const { signal } = watchProcess(process, log, endProcess);
-  const code = await runUntilStopped({ config, log, signal }, options).catch((error: unknown) => {
+  const work = async (stop: AbortSignal) => await runUntilStopped({ config, log, signal: stop }, options);
+  let code = 0;
+  try {
+    await runLocked(config.lockFile, { clock: systemClock, log }, { work, signal });
+  } catch (error) {
     // The words are upstream's. An unforeseen error is logged with its stack.
     const stack = error instanceof CodedError ? {} : { stack: inspect(error) };
     log.error("command failed", { error: `failed to run Kubelet: ${messageOf(error)}`, ...stack });
-    return 1;
-  });
+    code = 1;
+  }
   limitEnding(code, log, {
     setTimer: (delayMs, fire) => void setTimeout(fire, delayMs).unref(),
     activeResources: () => process.getActiveResourcesInfo(),
@@ -72,7 +78,7 @@ export async function startKubelet(
 async function runUntilStopped(
   { config, log, signal }: { config: NodeAgentConfig; log: Log; signal: AbortSignal },
   { csiRequestTimeoutMs }: StartKubeletOptions,
-): Promise<number> {
+): Promise<void> {
   const host = createLinuxHost();
   const metrics = await createProcessMetrics(host.machine, config, log);
   const containerd = connectContainerdEvents(config.runtimeEndpoint);
@@ -123,10 +129,8 @@ async function runUntilStopped(
       await api?.close();
     }
     log.info("Kubelet stopped, pods keep running");
-    return 0;
   } catch (error) {
     if (!(signal.aborted && isAbort(error))) throw error;
-    return 0;
   } finally {
     const closers = [
       async () => await kube?.close(),

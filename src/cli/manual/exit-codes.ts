@@ -28,7 +28,7 @@ export const EXIT_CODES: readonly ExitCodes[] = [
   },
   {
     commands: ["control-plane", "proxy", "dns", "kubelet"],
-    done: "stopped by a signal",
+    done: "stopped by a signal; kubelet: or by `--exit-on-lock-contention`",
     failed: "it cannot start, or not go on",
   },
   {

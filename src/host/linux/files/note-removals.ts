@@ -1,12 +1,9 @@
 import { closeSync, readSync } from "node:fs";
-// It has another name here, because the bundles begin with a `createRequire` of their own.
-import { createRequire as requireFrom } from "node:module";
 import { endianness } from "node:os";
-import { getSystemErrorName } from "node:util";
-import { CodedError, codeOf } from "../../../base/errors.ts";
+import { codeOf } from "../../../base/errors.ts";
 import type { Removals } from "../../port.ts";
+import { loadInotify } from "../system/inotify.ts";
 
-const IN_CLOEXEC_NONBLOCK = 0o2004000;
 const IN_MOVED_FROM = 0x40;
 const IN_DELETE = 0x200;
 const IN_ONLYDIR = 0x01000000;
@@ -30,7 +27,7 @@ export async function noteRemovals(directory: string): Promise<Removals> {
     isOpen = false;
   };
   try {
-    await inotify.add(queue, directory);
+    await inotify.add(queue, directory, IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR);
   } catch (error) {
     close();
     throw error;
@@ -66,41 +63,4 @@ function* parseNames(events: Buffer): Generator<string> {
 /** The kernel writes numbers in the machine's own order. */
 function readUint32(events: Buffer, offset: number): number {
   return endianness() === "LE" ? events.readUInt32LE(offset) : events.readUInt32BE(offset);
-}
-
-interface Inotify {
-  /** Returns a descriptor. */
-  init(): number;
-  /** The call runs on a thread of the pool, because the directory of a file server may let it wait. */
-  add(queue: number, directory: string): Promise<void>;
-}
-
-let loaded: Inotify | undefined;
-
-function loadInotify(): Inotify {
-  if (loaded !== undefined) return loaded;
-  const koffi: typeof import("koffi") = requireFrom(import.meta.url)("koffi");
-  const library = koffi.load(null);
-  const init = library.func("int inotify_init1(int flags)");
-  const add = library.func("int inotify_add_watch(int fd, const char *path, unsigned int mask)");
-  const fail = (call: string) => {
-    const code = getSystemErrorName(-koffi.errno());
-    return new CodedError(code, `${code}: ${call}`);
-  };
-  loaded = {
-    init() {
-      const queue = Number(init(IN_CLOEXEC_NONBLOCK));
-      if (queue < 0) throw fail("inotify_init1");
-      return queue;
-    },
-    add: async (queue, directory) =>
-      await new Promise<void>((resolve, reject) => {
-        add.async(queue, directory, IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR, (error: Error | null, watch: number) => {
-          if (error !== null) reject(error);
-          else if (watch < 0) reject(fail(`inotify_add_watch '${directory}'`));
-          else resolve();
-        });
-      }),
-  };
-  return loaded;
 }
