@@ -53,6 +53,7 @@ function nothingToRead(): PodConfigsDeps["refs"] {
 export async function createFloor(world: World): Promise<Floor> {
   const host = createLinuxHost();
   const configs = createPodConfigs(await readFacts(world), {
+    files: host.files,
     refs: nothingToRead(),
     userNamespaces: undefined,
     cgroupParentOf: undefined,
@@ -80,7 +81,7 @@ export async function createFloor(world: World): Promise<Floor> {
       const makeMounts = async () => await podFiles.makeMounts({ pod, next, podIps: ["192.0.2.1"], ...nothing });
       const input = { pod, next, imageRef, imageUser: { uid: undefined, username: "" }, podIps: [], makeMounts };
       const { signal } = new AbortController();
-      const made = await configs.container({ ...input, targetContainerId: undefined }, signal);
+      const made = await configs.container({ ...input, ...nothing, targetContainerId: undefined }, signal);
       if ("reason" in made) throw new Error(made.message);
       const { config: sandboxConfig } = await configs.sandbox(pod, 0);
       const logDirectory = podLogDirectory(directories.logs, podReference(pod));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defaultPod } from "./defaults.ts";
 import { formatFieldError } from "./field-error.ts";
-import type { Container, ObjectMeta, PodSpec, Volume } from "./gen/types.ts";
+import type { Container, FileKeySelector, ObjectMeta, PodSpec, Volume } from "./gen/types.ts";
 import { validatePod } from "./validate-pod.ts";
 
 const main: Container = { name: "main", image: "app:1" };
@@ -365,6 +365,27 @@ describe("volumes", () => {
     ],
   ])("%j", (fields, problem) => {
     expect(withMain(fields, { volumes })).toEqual([`spec.containers[0].${problem}`]);
+  });
+});
+
+describe("variables of files", () => {
+  const volumes = [
+    { name: "v", emptyDir: {} },
+    { name: "host", hostPath: { path: "/x" } },
+  ];
+  it.each<[Partial<FileKeySelector>, string[]]>([
+    [{}, []],
+    [{ path: "" }, ["path: Required value"]],
+    [{ path: "/x" }, ['path: Invalid value: "/x": must be a relative path']],
+    [{ path: "a/../b" }, [`path: Invalid value: "a/../b": must not contain '..'`]],
+    [{ key: "" }, ["key: Required value"]],
+    [{ volumeName: "" }, ["volumeName: Required value"]],
+    [{ volumeName: "gone" }, ['volumeName: Not found: "gone"']],
+    [{ volumeName: "host" }, ['volumeName: Invalid value: "host": referenced volume must be of type emptyDir']],
+  ])("%j", (fields, problems) => {
+    const env = [{ name: "A", valueFrom: { fileKeyRef: { volumeName: "v", path: "p", key: "K", ...fields } } }];
+    const place = "spec.containers[0].env[0].valueFrom.fileKeyRef";
+    expect(withMain({ env }, { volumes })).toEqual(problems.map((problem) => `${place}.${problem}`));
   });
 });
 

@@ -1,7 +1,7 @@
 import type { FieldError } from "../field-error.ts";
 import type { Container, ContainerRestartRule, PodSpec } from "../gen/types.ts";
 import { isRestartableInitContainer } from "../pods.ts";
-import { validateEnv, validateEnvFrom } from "./env.ts";
+import { validateEnv, validateEnvFileVolumes, validateEnvFrom } from "./env.ts";
 import { type ProbeField, validateLifecycle, validateProbe } from "./handlers.ts";
 import { validateMounts } from "./mounts.ts";
 import { checkDnsLabel } from "./names.ts";
@@ -63,6 +63,7 @@ function validateContainer(path: string, container: Container, spec: PodSpec): F
     ...oneOf(`${path}.imagePullPolicy`, container.imagePullPolicy, ["Always", "IfNotPresent", "Never"]),
     ...validatePorts(`${path}.ports`, container.ports, spec.hostNetwork === true),
     ...validateEnv(`${path}.env`, container.env),
+    ...validateEnvFileVolumes(`${path}.env`, container.env, spec.volumes ?? []),
     ...validateEnvFrom(`${path}.envFrom`, container.envFrom),
     ...validateMounts(path, container, spec),
     ...(resources ? validateResources(`${path}.resources`, resources, claims) : []),

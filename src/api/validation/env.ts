@@ -1,7 +1,22 @@
 import type { FieldError } from "../field-error.ts";
-import type { EnvFromSource, EnvVar, EnvVarSource, ObjectFieldSelector, ResourceFieldSelector } from "../gen/types.ts";
-import { checkConfigMapKey, checkDnsSubdomain, checkEnvName, checkLocalPath, checkQualifiedName } from "./names.ts";
-import { each, invalid, invalidEach, required, unsupported } from "./problems.ts";
+import type {
+  EnvFromSource,
+  EnvVar,
+  EnvVarSource,
+  FileKeySelector,
+  ObjectFieldSelector,
+  ResourceFieldSelector,
+  Volume,
+} from "../gen/types.ts";
+import {
+  checkConfigMapKey,
+  checkDnsLabel,
+  checkDnsSubdomain,
+  checkEnvName,
+  checkLocalPath,
+  checkQualifiedName,
+} from "./names.ts";
+import { each, invalid, invalidEach, notFound, required, unsupported } from "./problems.ts";
 
 /** Validates names, and that each variable has one source at most. */
 export function validateEnv(path: string, env: EnvVar[] | undefined): FieldError[] {
@@ -24,14 +39,33 @@ function validateValueFrom(path: string, source: EnvVarSource, value: string): F
   if (resourceFieldRef) errors.push(...validateResourceFieldRef(`${path}.resourceFieldRef`, resourceFieldRef));
   if (configMapKeyRef) errors.push(...validateKeyRef(`${path}.configMapKeyRef`, configMapKeyRef));
   if (secretKeyRef) errors.push(...validateKeyRef(`${path}.secretKeyRef`, secretKeyRef));
-  if (fileKeyRef) {
-    const filePath = `${path}.fileKeyRef`;
-    if (fileKeyRef.volumeName === "") errors.push(required(`${filePath}.volumeName`));
-    if (fileKeyRef.path === "") errors.push(required(`${filePath}.path`));
-    errors.push(...invalidEach(`${filePath}.path`, fileKeyRef.path, checkLocalPath(fileKeyRef.path)));
-    if (fileKeyRef.key === "") errors.push(required(`${filePath}.key`));
-  }
+  if (fileKeyRef) errors.push(...validateFileKeyRef(`${path}.fileKeyRef`, fileKeyRef));
   return errors;
+}
+
+function validateFileKeyRef(path: string, { volumeName, path: file, key }: FileKeySelector): FieldError[] {
+  const errors = key === "" ? [required(`${path}.key`)] : invalidEach(`${path}.key`, key, checkEnvName(key));
+  if (volumeName === "") errors.push(required(`${path}.volumeName`));
+  else errors.push(...invalidEach(`${path}.volumeName`, volumeName, checkDnsLabel(volumeName)));
+  if (file === "") errors.push(required(`${path}.path`));
+  else errors.push(...invalidEach(`${path}.path`, file, checkLocalPath(file)));
+  return errors;
+}
+
+/** Validates that files with variables are in volumes of the pod that containers fill: an emptyDir. */
+export function validateEnvFileVolumes(
+  path: string,
+  env: EnvVar[] | undefined,
+  volumes: readonly Volume[],
+): FieldError[] {
+  return each(path, env, ({ valueFrom }, envPath) => {
+    const { volumeName = "" } = valueFrom?.fileKeyRef ?? {};
+    if (volumeName === "") return [];
+    const place = `${envPath}.valueFrom.fileKeyRef.volumeName`;
+    const volume = volumes.find(({ name }) => name === volumeName);
+    if (volume === undefined) return [notFound(place, volumeName)];
+    return volume.emptyDir ? [] : [invalid(place, volumeName, "referenced volume must be of type emptyDir")];
+  });
 }
 
 const ENV_FIELDS = [

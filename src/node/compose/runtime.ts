@@ -85,6 +85,7 @@ export async function composeRuntime(
     timeline,
     metrics,
     configs: createPodConfigs(facts, {
+      files: host.files,
       refs: { ...data.objects, services: () => data.services },
       userNamespaces,
       cgroupParentOf: cgroups.pods?.parentOf,

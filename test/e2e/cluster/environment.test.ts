@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
+import { DEMO_IMAGE } from "../../../src/cluster/images/image-references.ts";
 import { clusterServersUnderTest } from "../../clusters/cluster-servers.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { configMap, secret } from "./api-objects.ts";
@@ -113,6 +114,44 @@ describe.each(SERVERS)("the environment of containers, on $name", (server) => {
     });
     expect([...found.keys()]).not.toContain("NO_KEY");
     expect([...found.keys()]).not.toContain("NO_MAP");
+  });
+
+  // Servers without the gate drop the field.
+  it.runIf(server.minor >= 35).concurrent("comes from files that an init container wrote", async () => {
+    const fileKeyRef = (key: string, more: object = {}) => ({
+      valueFrom: { fileKeyRef: { volumeName: "made", path: "env/app.env", key, ...more } },
+    });
+    const env = [
+      { name: "FIRST", ...fileKeyRef("first") },
+      { name: "SECOND", ...fileKeyRef("second") },
+      { name: "NO_KEY", ...fileKeyRef("third", { optional: true }) },
+      { name: "NO_FILE", ...fileKeyRef("first", { path: "gone.env", optional: true }) },
+      { name: "BOTH", value: "$(FIRST) $(SECOND)" },
+    ];
+    const lines = ["# made", "first='one # two'", "second='", "x' # so", ""].join("\n");
+    const writer = {
+      name: "writer",
+      image: DEMO_IMAGE,
+      command: ["sh", "-c", 'mkdir /made/env && printf %s "$LINES_OF_FILE" > /made/env/app.env'],
+      env: [{ name: "LINES_OF_FILE", value: lines }],
+      volumeMounts: [{ name: "made", mountPath: "/made" }],
+    };
+    const spec = { initContainers: [writer], volumes: [{ name: "made", emptyDir: {} }] };
+    const found = await run("files", { env }, spec);
+    expect(Object.fromEntries(found)).toMatchObject({ FIRST: "one # two", SECOND: "\nx", BOTH: "one # two \nx" });
+    expect([...found.keys()].filter((name) => name.startsWith("NO_"))).toEqual([]);
+  });
+
+  it.runIf(server.minor >= 35).concurrent("says which file a container waits for", async () => {
+    const fileKeyRef = { volumeName: "made", path: "app.env", key: "A" };
+    const env = [{ name: "A", valueFrom: { fileKeyRef } }];
+    await world.create(shellPod("no-file", RUN_FOR_EVER, { volumes: [{ name: "made", emptyDir: {} }] }, { env }));
+    const pod = await world.pod("no-file", (candidate) => {
+      return containerOf(candidate, "main")?.state?.waiting?.reason === "CreateContainerConfigError";
+    });
+    expect(containerOf(pod, "main")?.state?.waiting?.message).toContain(
+      `env[0] (A) valueFrom.fileKeyRef: couldn't read env file "app.env" of volume "made": it does not exist`,
+    );
   });
 
   it.concurrent("names the services that there were before the pod", async () => {

@@ -10,7 +10,7 @@ import {
   nameOfClass,
   nameOfPod,
 } from "../../../src/node/resources/cgroups/cgroup-name.ts";
-import { NO_OBJECTS } from "../../../src/node/runtime/config/__fixtures__/no-objects.ts";
+import { NO_FILES, NO_OBJECTS } from "../../../src/node/runtime/config/__fixtures__/no-objects.ts";
 import { buildContainerConfig, type ContainerMount } from "../../../src/node/runtime/config/container-config.ts";
 import { isSameContainer } from "../../../src/node/runtime/config/container-hash.ts";
 import { buildEnvironment, type EnvironmentVariable } from "../../../src/node/runtime/config/environment.ts";
@@ -92,7 +92,7 @@ async function buildWireConfig(recording: Recording, recorded: RecordedContainer
   const container = containerOf(recording, recorded);
   const restartCount = config.metadata.attempt ?? 0;
   const serviceVariables = readServiceVariables(recorded.services);
-  const named = { pod, container, serviceVariables, objects: NO_OBJECTS };
+  const named = { pod, container, serviceVariables, objects: NO_OBJECTS, envFiles: NO_FILES };
   const environment = buildEnvironment({ ...named, podIps: podIPs, node: RECORDED_NODE });
   if (!environment.ok) throw new Error(environment.error);
   const built = buildContainerConfig({

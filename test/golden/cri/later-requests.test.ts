@@ -5,6 +5,7 @@ import type { ConfigMap, Container, Pod, Secret, Service } from "../../../src/ap
 import { silentLog } from "../../../src/base/log.ts";
 import type { IDMapping } from "../../../src/cri/gen/cri-v1.ts";
 import { createFakeHost } from "../../../src/host/fake/create-fake-host.ts";
+import type { Host } from "../../../src/host/port.ts";
 import type { EnvironmentVariable } from "../../../src/node/runtime/config/environment.ts";
 import type { EnvironmentRefs } from "../../../src/node/runtime/config/environment-refs.ts";
 import type { NodeFacts } from "../../../src/node/runtime/config/node-facts.ts";
@@ -28,6 +29,8 @@ interface LaterPod {
   services?: Service[];
   /** By name; default: none, and one mount of no volume. */
   volumes?: Record<string, ReadyVolume>;
+  /** The content of files of the host, by their paths. */
+  files?: Record<string, string>;
   /** Read by a person, not recorded: see the README. */
   sandbox: unknown;
   containers: unknown[];
@@ -57,7 +60,10 @@ it("the pods are there", () => {
 });
 
 describe.each(LATER_PODS)("$name", (later) => {
+  const host = createFakeHost();
+  for (const [path, content] of Object.entries(later.files ?? {})) host.files.put(path, content);
   const configs = createPodConfigs(LATER_NODE, {
+    files: host.files,
     refs: createRefs(later),
     userNamespaces: {
       mappingOf: async () => ({ uids: mappingsOf(later), gids: mappingsOf(later) }),
@@ -77,12 +83,17 @@ describe.each(LATER_PODS)("$name", (later) => {
     },
   );
 
-  async function buildContainer({ pod, podIPs: podIps }: LaterPod, container: Container): Promise<unknown> {
+  async function buildContainer(
+    { pod, podIPs: podIps, volumes = {} }: LaterPod,
+    container: Container,
+  ): Promise<unknown> {
     const next = { container, kind: "main" as const, restartCount: 0, previousEndedAt: undefined };
-    const makeMounts = await prepareMounts(later, next);
-    const imageRef = "sha256:1";
-    const input = { pod, next, imageRef, imageUser: { uid: 7n }, podIps, targetContainerId: undefined, makeMounts };
-    const made = await configs.container(input, new AbortController().signal);
+    const makeMounts = await prepareMounts(host, later, next);
+    const input = { pod, next, podIps, makeMounts, volumes: new Map(Object.entries(volumes)) };
+    const made = await configs.container(
+      { ...input, imageRef: "sha256:1", imageUser: { uid: 7n }, targetContainerId: undefined },
+      new AbortController().signal,
+    );
     if ("reason" in made) throw new Error(made.message);
     const envs = made.config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]);
     return { ...toWireJson({ ...made.config, envs: [] }), envs: Object.fromEntries(envs) };
@@ -90,10 +101,9 @@ describe.each(LATER_PODS)("$name", (later) => {
 });
 
 /** On a machine that has the volumes, and a runtime that can do all that is asked of it. */
-async function prepareMounts({ pod, podIPs: podIps, volumes }: LaterPod, next: ContainerToStart) {
+async function prepareMounts(host: Host, { pod, podIPs: podIps, volumes }: LaterPod, next: ContainerToStart) {
   const mount = { containerPath: "/data", hostPath: "/host/data" };
   if (volumes === undefined) return async () => ({ ok: true as const, mounts: [mount], devices: [] });
-  const host = createFakeHost();
   const { rootDirectory, clusterDomain } = LATER_NODE;
   const subPaths = createSubPaths({ ...host, log: silentLog }, { rootDirectory });
   const podFiles = createPodFiles(

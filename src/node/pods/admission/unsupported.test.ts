@@ -1,11 +1,6 @@
 import { expect, it } from "vitest";
 import { SCHEMA } from "../../../api/gen/schema.ts";
 import { REFUSED_VOLUME_KINDS } from "../../storage/volumes/network/refused-volumes.ts";
-import { UNSUPPORTED_POD_FIELDS } from "./unsupported.ts";
-
-it("names every field that is refused", () => {
-  expect(UNSUPPORTED_POD_FIELDS).toEqual(["valueFrom.fileKeyRef"]);
-});
 
 it("every kind of volume that is not brought is refused with words of its own", () => {
   const { name: _, ...kinds } = SCHEMA["Volume"] ?? {};

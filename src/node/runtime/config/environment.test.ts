@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Container, EnvVar, EnvVarSource, Pod } from "../../../api/gen/types.ts";
-import { NO_OBJECTS } from "./__fixtures__/no-objects.ts";
+import { NO_FILES, NO_OBJECTS } from "./__fixtures__/no-objects.ts";
+import { parseEnvFile } from "./env-file.ts";
 import { buildEnvironment, type EnvironmentInput } from "./environment.ts";
 
 const POD: Pod = {
@@ -31,6 +32,7 @@ function build(container: Partial<Container>, overrides: Partial<EnvironmentInpu
     },
     serviceVariables: [],
     objects: NO_OBJECTS,
+    envFiles: NO_FILES,
     ...overrides,
   });
 }
@@ -172,18 +174,59 @@ describe("resourceFieldRef", () => {
 });
 
 describe("references that cannot be followed", () => {
-  const file = (optional = false): Partial<Container> => ({
-    env: [{ name: "A", valueFrom: { fileKeyRef: { volumeName: "v", path: "p", key: "k", optional } } }],
+  it("are an error that names container and field", () => {
+    const error = 'container "main": env[0] (A) valueFrom.: names no source';
+    expect(build({ env: [{ name: "A", valueFrom: {} }] })).toEqual({ ok: false, error });
+  });
+});
+
+describe("variables of files", () => {
+  const NAME = "v/p";
+  const variable = (key: string, optional = false): EnvVar => ({
+    name: "A",
+    valueFrom: { fileKeyRef: { volumeName: "v", path: "p", key, optional } },
+  });
+  const holding = (content: string | Buffer) => ({
+    envFiles: new Map([
+      [NAME, { state: "found" as const, object: parseEnvFile(Buffer.from(content).toString("latin1")) }],
+    ]),
+  });
+  const MISSING = { envFiles: new Map([[NAME, { state: "missing" as const, error: "no file" }]]) };
+  const FAILED = { envFiles: new Map([[NAME, { state: "failed" as const, error: "no volume" }]]) };
+  const at = (words: string) => `container "main": env[0] (A) valueFrom.fileKeyRef: ${words}`;
+
+  it("are set, and seen by the values behind them", () => {
+    const env = [variable("K"), { name: "B", value: "<$(A)>" }];
+    expect(values(env, holding("K='grün $(X)'"))).toEqual(["A=grün $(X)", "B=<grün $(X)>"]);
   });
 
-  it.each<{ field: string; container: Partial<Container> }>([
-    { field: 'env[0] (A) valueFrom.fileKeyRef: file "p"', container: file() },
-    { field: "env[0] (A) valueFrom.: names no source", container: { env: [{ name: "A", valueFrom: {} }] } },
-  ])("$field is an error that names container and field", ({ field, container }) => {
-    expect(build(container)).toEqual({ ok: false, error: expect.stringContaining(`container "main": ${field}`) });
+  it("keep their bytes", () => {
+    const content = Buffer.concat([Buffer.from("K='"), Buffer.from([0xff, 0x41]), Buffer.from("'")]);
+    const built = build({ env: [variable("K")] }, holding(content));
+    expect(built).toMatchObject({ variables: [{ name: "A", bytes: Buffer.from([0xff, 0x41]) }] });
   });
 
-  it("are skipped when optional", () => {
-    expect(build(file(true))).toEqual({ ok: true, variables: [], warnings: [] });
+  it("may be empty", () => {
+    expect(values([variable("K")], holding("K=''"))).toEqual(["A="]);
+  });
+
+  it.each<[string, Partial<EnvironmentInput>, string]>([
+    ["no file", MISSING, "no file"],
+    ["no volume", FAILED, "no volume"],
+    ["no key", holding("B='x'"), 'environment variable key "K" not found in file "p" of volume "v"'],
+    [
+      "a bad file",
+      holding("\nK=x"),
+      `couldn't parse env file "p" of volume "v": invalid environment variable format at line 2: value must be enclosed in single quotes`,
+    ],
+  ])("are an error that names container and field: %s", (_what, overrides, words) => {
+    expect(values([variable("K")], overrides)).toBe(at(words));
+  });
+
+  it("are left out when they are optional and their file or key is not there", () => {
+    expect(values([variable("K", true)], MISSING)).toEqual([]);
+    expect(values([variable("K", true)], holding("B='x'"))).toEqual([]);
+    expect(values([variable("K", true)], FAILED)).toBe(at("no volume"));
+    expect(values([variable("K", true)], holding("K=x"))).toContain("couldn't parse");
   });
 });

@@ -1,6 +1,7 @@
 import type { Container, EnvFromSource, EnvVar } from "../../../api/gen/types.ts";
 import { podReference } from "../../../api/pods.ts";
 import { type DownwardContext, type DownwardValue, readPodField, readResourceField } from "./downward-api.ts";
+import { type EnvFiles, readFileKey } from "./env-files.ts";
 import { expandVariables } from "./expansion.ts";
 import {
   type KeyReference,
@@ -24,6 +25,8 @@ export interface EnvironmentInput extends DownwardContext {
   serviceVariables: readonly EnvironmentVariable[];
   /** Every object that the container names. */
   objects: ReferredObjects;
+  /** Every file that the container names. */
+  envFiles: EnvFiles;
 }
 
 /** Lists keys that are not valid names of variables; it becomes an event on the pod. */
@@ -85,10 +88,9 @@ function resolveVariable({ name, valueFrom }: EnvVar, index: number, input: Envi
   }
   if (configMapKeyRef) return referred({ kind: "ConfigMap", ...configMapKeyRef });
   if (secretKeyRef) return referred({ kind: "Secret", ...secretKeyRef });
-  if (fileKeyRef?.optional === true) return "skip";
   if (fileKeyRef) {
-    const error = `file "${fileKeyRef.path}" cannot be read: this version sets no variables from files`;
-    return { error: describe(input, at("fileKeyRef"), error) };
+    const read = readFileKey(input.envFiles, fileKeyRef);
+    return read === "skip" || !("error" in read) ? read : { error: describe(input, at("fileKeyRef"), read.error) };
   }
   return { error: describe(input, at(""), "names no source") };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigMap, Container, Secret } from "../../../api/gen/types.ts";
+import { NO_FILES } from "./__fixtures__/no-objects.ts";
 import { TEST_NODE } from "./__fixtures__/node.ts";
 import { buildEnvironment } from "./environment.ts";
 import type { ReferredObject, ReferredObjects } from "./referred-values.ts";
@@ -33,6 +34,7 @@ function build(container: Partial<Container>, objects: ReferredObjects = OBJECTS
     node: TEST_NODE,
     serviceVariables: [{ name: "SVC", value: "10.96.0.1" }],
     objects,
+    envFiles: NO_FILES,
   });
 }
 

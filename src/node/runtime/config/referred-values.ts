@@ -77,8 +77,11 @@ function readData(
 
 /** A secret's values travel as base64. A config map's values are text; its binary values are for files only. */
 function decode(kind: ObjectReference["kind"], text: string): ReferredValue {
-  if (kind === "ConfigMap") return { value: text };
-  const bytes = Buffer.from(text, "base64");
+  return kind === "ConfigMap" ? { value: text } : decodeValue(Buffer.from(text, "base64"));
+}
+
+/** The value of a variable whose bytes may be no UTF-8 text. */
+export function decodeValue(bytes: Buffer): ReferredValue {
   const value = bytes.toString("utf8");
   return isUtf8(bytes) ? { value } : { value, bytes };
 }

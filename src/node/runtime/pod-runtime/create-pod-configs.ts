@@ -1,12 +1,15 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { podUid } from "../../../api/pods.ts";
 import type { ContainerConfig, PodSandboxConfig } from "../../../cri/gen/cri-v1.ts";
+import type { Files } from "../../../host/port.ts";
 import type { NodeCpus } from "../../resources/cpus/node-cpus.ts";
 import type { NodeDeviceClaims } from "../../resources/device-claims/node-device-claims.ts";
 import type { ContainerDevices } from "../../resources/devices/container-devices.ts";
 import { type DeviceOptions, NO_DEVICE_OPTIONS } from "../../resources/devices/device-options.ts";
 import type { NodeMemory } from "../../resources/memory/node-memory.ts";
+import type { ReadyVolume } from "../../storage/volumes/volume-plugin.ts";
 import { buildContainerConfig, type ContainerMount, findContainerConfigError } from "../config/container-config.ts";
+import { readEnvFiles } from "../config/env-files.ts";
 import { buildEnvironment, type EnvironmentVariable } from "../config/environment.ts";
 import { type EnvironmentRefs, resolveEnvironmentRefs } from "../config/environment-refs.ts";
 import type { UserNamespaceMapping } from "../config/namespaces.ts";
@@ -51,11 +54,15 @@ interface ContainerInput {
   imageUser: ImageUser;
   podIps: readonly string[];
   targetContainerId: string | undefined;
+  /** The pod's volumes by name, for the variables that are in files. */
+  volumes: ReadonlyMap<string, ReadyVolume>;
   /** Makes what is mounted on the host. It is called last: a container that cannot be made must leave nothing behind. */
   makeMounts(environment: readonly EnvironmentVariable[]): Promise<MadeMounts>;
 }
 
 export interface PodConfigsDeps {
+  /** Where the files with variables are. */
+  files: Pick<Files, "openBeneath">;
   /** Where environments are read from. */
   refs: EnvironmentRefs;
   /** For pods with `hostUsers: false`; undefined: such a pod gets no sandbox. */
@@ -92,7 +99,8 @@ export function createPodConfigs(facts: NodeFacts, deps: PodConfigsDeps): PodCon
       const read = await resolveEnvironmentRefs(pod, container, deps.refs, signal);
       if (!read.ok) return configError(read.error);
       const { objects, serviceVariables } = read;
-      const environment = buildEnvironment({ pod, container, podIps, node, serviceVariables, objects });
+      const envFiles = await readEnvFiles(deps.files, { container, volumes: input.volumes });
+      const environment = buildEnvironment({ pod, container, podIps, node, serviceVariables, objects, envFiles });
       if (!environment.ok) return configError(environment.error);
       const owned = await deps.devices?.prepare({ podUid: podUid(pod), container }, signal);
       if (owned !== undefined && !owned.ok) return configError(owned.error);

@@ -95,7 +95,7 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
       return made;
     };
     const { imageRef, user: imageUser } = image;
-    const input = { pod, next, imageRef, imageUser, podIps, targetContainerId: target.id, makeMounts };
+    const input = { pod, next, imageRef, imageUser, podIps, targetContainerId: target.id, volumes, makeMounts };
     const made = await deps.configs.container(input, signal);
     if ("reason" in made) return made;
     for (const warning of made.warnings) timeline.record(podReference(pod), { type: "Warning", ...warning });

@@ -35,6 +35,15 @@ describe("an emptyDir", () => {
     expect(files.text(`${EMPTY_DIRS}/cache/file`)).toBe("kept");
   });
 
+  it("is there for variables of its files, although nothing mounts it", async () => {
+    const { setUp } = createRig();
+    const fileKeyRef = { volumeName: "cache", path: "app.env", key: "A" };
+    const containers = [{ name: "main", volumeMounts: [], env: [{ name: "A", valueFrom: { fileKeyRef } }] }];
+    const unused = { name: "unused", emptyDir: {} };
+    const paths = await setUp([{ name: "cache", emptyDir: {} }, unused], { containers });
+    expect([...paths]).toEqual([["cache", `${EMPTY_DIRS}/cache`]]);
+  });
+
   it("in memory is mounted, and unmounted before it is removed", async () => {
     const { files, volumes, calls, setUp } = createRig();
     await setUp([{ name: "shm", emptyDir: { medium: "Memory" } }]);

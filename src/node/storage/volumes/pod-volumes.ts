@@ -140,12 +140,13 @@ async function finish(volumes: readonly Volume[], begun: readonly PromiseSettled
   if (failures.length > 0) throw volumeError(failures);
 }
 
-/** A volume that no container mounts is not set up and cannot keep the pod from starting, as upstream. */
+/** A volume that no container uses is not set up and cannot keep the pod from starting, as upstream. */
 function findUsedVolumes(pod: Pod): Volume[] {
   const used = new Set(
-    podContainers(pod).flatMap(({ container: { volumeMounts = [], volumeDevices = [] } }) =>
-      [...volumeMounts, ...volumeDevices].map(({ name }) => name),
-    ),
+    podContainers(pod).flatMap(({ container: { volumeMounts = [], volumeDevices = [], env = [] } }) => [
+      ...[...volumeMounts, ...volumeDevices].map(({ name }) => name),
+      ...env.flatMap(({ valueFrom }) => valueFrom?.fileKeyRef?.volumeName ?? []),
+    ]),
   );
   return (pod.spec?.volumes ?? []).filter(({ name }) => used.has(name));
 }

@@ -51,7 +51,7 @@ export function makePod({ main = [{}], init = [], spec = {} }: PodShape = {}): P
 /** What the rig is made of, where a test does not leave it to the defaults. */
 export interface RuntimeRigOptions
   extends Partial<FakeCriOptions>,
-    Partial<PodConfigsDeps>,
+    Partial<Omit<PodConfigsDeps, "files">>,
     Partial<RuntimeHandlerDeps>,
     Partial<RuntimeVolumeDeps> {
   facts?: Partial<NodeFacts>;
@@ -98,7 +98,7 @@ export function createRuntimeRig(options: RuntimeRigOptions = {}) {
     metrics,
     configs: createPodConfigs(
       { ...TEST_NODE, ...facts },
-      { refs, userNamespaces, cgroupParentOf, devices, cpus, memory },
+      { files: host.files, refs, userNamespaces, cgroupParentOf, devices, cpus, memory },
     ),
     backOff: createBackOff({ initialMs: 10_000, maxMs: 300_000 }),
     ensureImage: createImageEnsurer({ ...openImages({ clock, metrics }), images: cri.images, timeline }, ONE_PULL)
