@@ -48,6 +48,11 @@ export function isMirrorPod(pod: Pod): boolean {
   return pod.metadata?.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined;
 }
 
+/** The UID by which the node knows the pod: of a mirror pod its static pod's, "" where the metadata lacks it. */
+export function nodeUidOf(pod: Pod): string {
+  return pod.metadata?.annotations?.[CONFIG_MIRROR_ANNOTATION] ?? pod.metadata?.uid ?? "";
+}
+
 /** True for static, mirror and system-priority pods. They are admitted at others' expense and evicted last. */
 export function isCriticalPod(pod: Pod): boolean {
   return isStaticPod(pod) || isMirrorPod(pod) || (pod.spec?.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;

@@ -112,6 +112,22 @@ it.each<[string, Pod, TimelineRecord[], string, RegExp]>([
     /memory limit/,
   ],
   [
+    "its next start, by the name that the message tells",
+    pod({
+      phase: "Running",
+      containerStatuses: [
+        {
+          ...waiting("CrashLoopBackOff"),
+          state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 20s container=c pod=web_default(u)" } },
+          restartCount: 3,
+        },
+      ],
+    }),
+    [],
+    "CrashLoopBackOff",
+    /kubectl logs --previous -n \S+ web\./,
+  ],
+  [
     "its readiness probe",
     pod(
       { phase: "Running", containerStatuses: [container({ started: true, state: { running: {} } })] },

@@ -110,8 +110,9 @@ const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
   ],
   [/exceeded quota/, () => "Remove what uses the namespace's quota, or raise it: kubectl describe quota."],
   [
-    /CrashLoopBackOff/,
-    (_, { namespace }) => `See what the program last said: kubectl logs --previous -n ${namespace} POD.`,
+    /CrashLoopBackOff(?:.* pod=([^_\s]+)_)?/s,
+    (group, { namespace }) =>
+      `See what the program last said: kubectl logs --previous -n ${namespace} ${group(1) || "POD"}.`,
   ],
 ];
 

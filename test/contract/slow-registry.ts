@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 import { pack } from "tar-stream";
+import { assert } from "../../src/base/assert.ts";
 
 /** A registry on loopback with one image, whose layer comes by halves. */
 interface SlowRegistry {
@@ -73,6 +74,9 @@ async function packLayer(): Promise<Buffer> {
   archive.entry({ name: "large", mode: 0o644, mtime: new Date(0) }, Buffer.alloc(LAYER_BYTES));
   archive.finalize();
   const chunks: Buffer[] = [];
-  for await (const chunk of archive) chunks.push(Buffer.from(chunk));
+  for await (const chunk of archive) {
+    assert(Buffer.isBuffer(chunk), "a tar stream yields buffers");
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks);
 }

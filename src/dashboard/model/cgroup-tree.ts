@@ -1,5 +1,5 @@
 import type { Container, Pod } from "../../api/gen/types.ts";
-import { isTerminalPhase, podReference } from "../../api/pods.ts";
+import { isTerminalPhase, nodeUidOf, podReference } from "../../api/pods.ts";
 import { computeQosClass } from "../../api/qos.ts";
 import { parseQuantity } from "../../api/quantity.ts";
 import { computePodLimits, computePodRequests } from "../../api/resources.ts";
@@ -28,7 +28,7 @@ export function computeCgroupTree(pods: readonly Pod[], usage: NodeUse): CgroupN
   const live = pods.filter(({ status, spec }) => spec?.nodeName === usage.node && !isTerminalPhase(status?.phase));
   const nodes = live.map((pod) => {
     const { namespace, name, uid } = podReference(pod);
-    const use = uses.get(uid);
+    const use = uses.get(nodeUidOf(pod));
     const containers = (pod.spec?.containers ?? []).map((container) => {
       return describeContainer(
         uid,

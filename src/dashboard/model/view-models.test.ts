@@ -73,6 +73,17 @@ it("puts pods into the cgroups of their classes, with what they ask for and use"
   });
 });
 
+it("finds the use of a static pod, which the node tells under another UID than its mirror's", () => {
+  const annotations = { "kubernetes.io/config.mirror": "hash" };
+  const mirror = {
+    metadata: { namespace: "default", name: "m", uid: "u", annotations },
+    spec: { nodeName: "n", containers: [] },
+  };
+  const told = { ...{ uid: "hash", cpuNanoCores: 5, memoryBytes: 6, containers: [] }, namespace: "default", name: "m" };
+  const [root] = computeCgroupTree([mirror], use({ pods: [told] }));
+  expect(root?.children.at(-1)?.children).toMatchObject([{ name: "default/m", cpu: { use: 5 }, memory: { use: 6 } }]);
+});
+
 it("joins services with the endpoints of their slices, and says when none is ready", () => {
   const metadata = { namespace: "default", name: "web" };
   const slice = {

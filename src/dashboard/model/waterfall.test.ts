@@ -37,6 +37,14 @@ it("lets each step begin where the one that it needs has ended", () => {
   ]);
 });
 
+it("knows the records of a static pod, which the node keeps under another UID than its mirror's", () => {
+  const annotations = { "kubernetes.io/config.mirror": "hash" };
+  const mirror = { ...pod, metadata: { ...pod.metadata, annotations } };
+  const steps = stepsOf("VolumesReady:2100 SandboxStarted:2500", "hash");
+  const shown = computeWaterfall(mirror, steps, 9_000)?.steps.map(({ what }) => what);
+  expect(shown).toEqual(expect.arrayContaining(["volumes", "sandbox"]));
+});
+
 it("leaves a pull open that goes on", () => {
   expect(draw("SandboxStarted:2500 Pulling:2600:main")?.at(-1)).toBe("image 2600-undefined");
   expect(computeWaterfall(pod, stepsOf("Pulling:2600:main"), 9_000)?.until).toBe(9_000);

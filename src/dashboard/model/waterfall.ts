@@ -1,4 +1,5 @@
 import type { Pod } from "../../api/gen/types.ts";
+import { nodeUidOf } from "../../api/pods.ts";
 import { parseTime } from "../../base/clock.ts";
 import type { ExplainedStep } from "../../explain/explanation.ts";
 
@@ -34,7 +35,7 @@ const CONTAINER_STEPS = [
  * does one thing after the other. Undefined where nothing of the start is known.
  */
 export function computeWaterfall(pod: Pod, steps: readonly ExplainedStep[], now: number): Waterfall | undefined {
-  const own = steps.filter(({ uid }) => uid === pod.metadata?.uid);
+  const own = steps.filter(({ uid }) => uid === nodeUidOf(pod));
   const createdAt = parseTime(pod.metadata?.creationTimestamp);
   const first = own[0] === undefined ? undefined : parseTime(own[0].firstAt);
   const from = createdAt ?? first;

@@ -5,6 +5,7 @@ import { formatBytes, formatCount } from "../model/format-amount.ts";
 import type { PressureCurve } from "../model/pressure.ts";
 
 const HEIGHT = 140;
+const FIRST_SPAN_S = 60;
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium", hourCycle: "h23" });
 const formatClock = (seconds: number) => CLOCK.format(seconds * 1_000);
@@ -64,7 +65,11 @@ function describePlot(
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    scales: { y: { range: (_plot, _min, max) => [0, capacity ?? Math.max(1, max * 1.1)] } },
+    scales: {
+      // A single sample stands at the end of a minute of which nothing is known.
+      x: { range: (_plot, min, max) => (max > min ? [min, max] : [max - FIRST_SPAN_S, max]) },
+      y: { range: (_plot, _min, max) => [0, capacity ?? Math.max(1, max * 1.1)] },
+    },
     axes: [
       { ...axis, space: 90, values: (_plot, values) => values.map(formatClock) },
       {
@@ -76,7 +81,7 @@ function describePlot(
     ],
     series: [
       {},
-      { stroke: ink, width: 1.5, fill: `${ink}22`, points: { show: false } },
+      { stroke: ink, width: 1.5, fill: `${ink}22`, points: { show: (plot) => plot.data[0].length === 1 } },
       ...limits.map(({ isHard }) => ({
         stroke: colour("--bad"),
         width: 1,
