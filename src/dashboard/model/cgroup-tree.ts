@@ -51,7 +51,10 @@ export function computeCgroupTree(pods: readonly Pod[], usage: NodeUse): CgroupN
     };
     return { node, qos: computeQosClass(pod) };
   });
-  const ofClass = (wanted: string) => nodes.filter(({ qos }) => qos === wanted).map(({ node }) => node);
+  const ofClass = (wanted: string) => {
+    const found = nodes.filter(({ qos }) => qos === wanted).map(({ node }) => node);
+    return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  };
   const whole = usage.system.find(({ name }) => name === "pods");
   const children = [
     ...ofClass("Guaranteed"),

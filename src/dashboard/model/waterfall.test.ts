@@ -41,8 +41,10 @@ it("knows the records of a static pod, which the node keeps under another UID th
   const annotations = { "kubernetes.io/config.mirror": "hash" };
   const mirror = { ...pod, metadata: { ...pod.metadata, annotations } };
   const steps = stepsOf("VolumesReady:2100 SandboxStarted:2500", "hash");
-  const shown = computeWaterfall(mirror, steps, 9_000)?.steps.map(({ what }) => what);
-  expect(shown).toEqual(expect.arrayContaining(["volumes", "sandbox"]));
+  const shown = computeWaterfall(mirror, steps, 9_000)?.steps.map(
+    ({ what, from, until }) => `${what} ${from}-${until}`,
+  );
+  expect(shown).toEqual(["scheduling 2100-2100", "volumes 2100-2100", "sandbox 2100-2500"]);
 });
 
 it("leaves a pull open that goes on", () => {

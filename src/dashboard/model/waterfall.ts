@@ -1,5 +1,5 @@
 import type { Pod } from "../../api/gen/types.ts";
-import { nodeUidOf } from "../../api/pods.ts";
+import { isMirrorPod, nodeUidOf } from "../../api/pods.ts";
 import { parseTime } from "../../base/clock.ts";
 import type { ExplainedStep } from "../../explain/explanation.ts";
 
@@ -38,7 +38,8 @@ export function computeWaterfall(pod: Pod, steps: readonly ExplainedStep[], now:
   const own = steps.filter(({ uid }) => uid === nodeUidOf(pod));
   const createdAt = parseTime(pod.metadata?.creationTimestamp);
   const first = own[0] === undefined ? undefined : parseTime(own[0].firstAt);
-  const from = createdAt ?? first;
+  // A mirror pod may be older than the start: its static pod is made anew beneath it.
+  const from = isMirrorPod(pod) ? (first ?? createdAt) : (createdAt ?? first);
   if (from === undefined) return undefined;
   const found: StartStep[] = [];
   let at = from;

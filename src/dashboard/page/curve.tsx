@@ -67,7 +67,7 @@ function describePlot(
     cursor: { show: false },
     scales: {
       // A single sample stands at the end of a minute of which nothing is known.
-      x: { range: (_plot, min, max) => (max > min ? [min, max] : [max - FIRST_SPAN_S, max]) },
+      x: { range: ({ data: [times] }, min, max) => (times.length === 1 ? [min - FIRST_SPAN_S, min] : [min, max]) },
       y: { range: (_plot, _min, max) => [0, capacity ?? Math.max(1, max * 1.1)] },
     },
     axes: [
