@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { type Command, CommanderError } from "commander";
 import { expect, test } from "vitest";
 import { createProgram } from "../main.ts";
+import { UP_SETTINGS } from "../up/up-settings.ts";
 import { EXIT_CODES, FAILED, SECOND_SIGNAL } from "./exit-codes.ts";
 import { writeManual } from "./write-manual.ts";
 
@@ -36,6 +37,7 @@ test("the manual has every command, every option that is shown, and no other", (
   expect(manual).toContain(".TP\n.B -o, --output <format>\nmore columns, or all there is (choices: ");
   expect(manual).toContain('.SS "nodelet images load [options] <file...>"');
   expect(manual).not.toContain("--supervisor");
+  for (const { field, flags } of UP_SETTINGS) expect(manual).toContain(`.TP\n.B ${field}\n${flags}\n`);
 });
 
 test("the manual does not depend on the machine and the user that build it", () => {

@@ -1,4 +1,6 @@
 import type { Command, Help } from "commander";
+import { UP_API_VERSION, UP_KIND } from "../up/up-configuration.ts";
+import { DEFAULT_UP_FILE, UP_SETTINGS } from "../up/up-settings.ts";
 import { EXIT_CODES, FAILED, SECOND_SIGNAL } from "./exit-codes.ts";
 
 /** Writes the manual `nodelet.1` from what `--help` is made of, in the macros of man(7). */
@@ -15,6 +17,14 @@ export function writeManual(program: Command, version: string): string {
     ...writeOptions(program, help),
     ".SH COMMANDS",
     ...writeCommands(program, help),
+    ".SH FILES",
+    ...writeTerm(
+      DEFAULT_UP_FILE,
+      `Settings of nodelet up, in YAML, where no other file is named by --config. It begins with apiVersion: ${UP_API_VERSION} and kind: ${UP_KIND}. Its fields are, each with its flag:`,
+    ),
+    ".RS",
+    ...UP_SETTINGS.flatMap(({ field, flags }) => writeTerm(field, flags)),
+    ".RE",
     ".SH EXIT STATUS",
     escapeText(
       `Every command returns 0 or 1. 1 means for each of them: ${FAILED}. ${SECOND_SIGNAL.replaceAll("`", "")}`,

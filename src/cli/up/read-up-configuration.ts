@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
 import { decodeUpConfiguration, type UpValues } from "./up-configuration.ts";
 import type { UpSources } from "./up-options.ts";
+import { DEFAULT_UP_FILE } from "./up-settings.ts";
 
 /** A configuration file of `nodelet up` and what it says. */
 export interface UpConfiguration {
@@ -9,14 +10,12 @@ export interface UpConfiguration {
   readonly values: UpValues;
 }
 
-/** The file that is read where no other is named, if it is there. */
-const DEFAULT_FILE = "/etc/nodelet/up.yaml";
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** Reads the file that was asked for. Undefined where none is. Rejects with `bad-configuration` and what is wrong. */
 export async function readUpConfiguration({ config }: Pick<UpSources, "config">): Promise<UpConfiguration | undefined> {
   if (config === false) return undefined;
-  const path = typeof config === "string" ? config : DEFAULT_FILE;
+  const path = typeof config === "string" ? config : DEFAULT_UP_FILE;
   try {
     return { path, values: decodeUpConfiguration(await readText(path), path) };
   } catch (error) {

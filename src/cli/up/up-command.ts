@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { absolutePath, wholeNumber } from "../flag-values.ts";
 import type { UpValues } from "./up-configuration.ts";
 import type { UpOptions, UpSources } from "./up-options.ts";
-import { UP_SETTINGS, type UpSetting } from "./up-settings.ts";
+import { DEFAULT_UP_FILE, UP_SETTINGS, type UpSetting } from "./up-settings.ts";
 
 /** `apply` puts what a file says in the place of defaults, and returns the effective options. */
 type RunUp = (sources: UpSources, apply: (values: UpValues) => UpOptions) => Promise<void>;
@@ -16,10 +16,10 @@ export function addUp(program: Command, run: RunUp): void {
     )
     .option(
       "--config <file>",
-      "read settings from this file; flags go before it (default: /etc/nodelet/up.yaml if it is there)",
+      `read settings from this file; flags go before it (default: ${DEFAULT_UP_FILE} if it is there)`,
       absolutePath,
     )
-    .addOption(new Option("--no-config", "read no file of settings, not even /etc/nodelet/up.yaml"))
+    .addOption(new Option("--no-config", `read no file of settings, not even ${DEFAULT_UP_FILE}`))
     .option("--print-config", "print all settings as such a file, and end", false);
   for (const setting of UP_SETTINGS) for (const option of optionsOf(setting)) command.addOption(option);
   command.addOption(new Option("--supervisor", "this is the background process of --detach").hideHelp().default(false));

@@ -50,6 +50,9 @@ export const API_SETTINGS = {
   services: { flags: "--service-cidr <cidrs>", about: `addresses of services${SECOND_FAMILY}`, preset: "10.96.0.0/16" },
 } as const;
 
+/** The file of settings that is read where no other is named, if it is there. */
+export const DEFAULT_UP_FILE = "/etc/nodelet/up.yaml";
+
 /** All settings, in the order of the help. */
 export const UP_SETTINGS: readonly UpSetting[] = [
   {

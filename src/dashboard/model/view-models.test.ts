@@ -79,7 +79,7 @@ it("finds the use of a static pod, which the node tells under another UID than i
     metadata: { namespace: "default", name: "m", uid: "u", annotations },
     spec: { nodeName: "n", containers: [] },
   };
-  const told = { ...{ uid: "hash", cpuNanoCores: 5, memoryBytes: 6, containers: [] }, namespace: "default", name: "m" };
+  const told = { uid: "hash", cpuNanoCores: 5, memoryBytes: 6, pids: 1, containers: [] };
   const [root] = computeCgroupTree([mirror], use({ pods: [told] }));
   expect(root?.children.at(-1)?.children).toMatchObject([{ name: "default/m", cpu: { use: 5 }, memory: { use: 6 } }]);
 });
