@@ -19,11 +19,18 @@ export interface Disk {
   readonly initrd: string;
 }
 
-/**
- * Makes the machine's tree of files: Debian's packages, which are kept from run to run as long as the recipe is the
- * same, and in it this checkout's own package, which is made anew each time. Returns its directory.
- */
+/** Makes the machine's tree of files, and in it this checkout's own package, which is made anew each time. */
 export async function buildTree(cache: string): Promise<string> {
+  const tree = await buildBaseTree(cache);
+  await installPackage(tree, cache);
+  return tree;
+}
+
+/**
+ * Makes the machine's tree of files of Debian's packages alone. It is kept from run to run as long as the recipe is the
+ * same, with what `buildTree` has put into it. Returns its directory.
+ */
+export async function buildBaseTree(cache: string): Promise<string> {
   const recipe = createHash("sha256").update(JSON.stringify([RELEASE, PACKAGES, GUEST_FILES, FINISHING]));
   const tree = join(cache, `tree-${recipe.digest("hex").slice(0, 12)}`);
   if (!existsSync(tree)) {
@@ -31,7 +38,6 @@ export async function buildTree(cache: string): Promise<string> {
     await buildBase(`${tree}.new`);
     await rename(`${tree}.new`, tree);
   }
-  await installPackage(tree, cache);
   return tree;
 }
 

@@ -14,6 +14,7 @@ export const PACKAGES: readonly string[] = [
     "iproute2",
     "iptables",
     "nftables",
+    "conntrack",
   ],
   ...["containerd", "runc", "containernetworking-plugins", "busybox-static", "apparmor", "e2fsprogs"],
   ...["nodejs", "ca-certificates", "curl", "linux-image-cloud-amd64", "initramfs-tools"],
