@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
 import { assert } from "../../base/assert.ts";
 
@@ -10,6 +11,8 @@ export interface ImageContent {
   config: ImageConfig;
   /** The entries are in this order; a parent comes before what lies in it. */
   entries: readonly ImageEntry[];
+  /** Compresses the layer, for an image that is carried around. Default false. */
+  isCompressed?: boolean;
 }
 
 /** The part of an OCI image configuration that containers take their defaults from. */
@@ -34,8 +37,10 @@ const EPOCH = new Date(0);
 
 /** Builds the archive. The same content gives the same bytes, and so the same digests, everywhere. */
 export async function buildImageArchive(image: ImageContent): Promise<Buffer> {
-  const layer = describe(await tar(image.entries), LAYER_TYPE);
-  const config = describe(json(imageConfig(image, layer.digest)), CONFIG_TYPE);
+  const files = describe(await tar(image.entries), LAYER_TYPE);
+  const layer = image.isCompressed === true ? describe(gzipSync(files.data), `${LAYER_TYPE}+gzip`) : files;
+  // The configuration names what is in the layer, however that is packed.
+  const config = describe(json(imageConfig(image, files.digest)), CONFIG_TYPE);
   const manifest = describe(
     json({ schemaVersion: 2, mediaType: MANIFEST_TYPE, config: config.descriptor, layers: [layer.descriptor] }),
     MANIFEST_TYPE,

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { gunzipSync } from "node:zlib";
 import { extract } from "tar-stream";
 import { describe, expect, it } from "vitest";
 import { computeDemoImage, computePauseImage } from "./build-images.ts";
@@ -61,6 +62,19 @@ describe("image archives", () => {
         Layers: [blob(manifest.layers[0].digest)],
       },
     ]);
+  });
+
+  it("name the content of a compressed layer beside the layer itself", async () => {
+    const files = await readTar(await buildImageArchive({ ...computePauseImage("amd64"), isCompressed: true }));
+    const plain = await readTar(await buildImageArchive(computePauseImage("amd64")));
+    const layers = (all: Awaited<ReturnType<typeof readTar>>) =>
+      JSON.parse(all.get("manifest.json")?.toString() ?? "")[0];
+    const packed = files.get(layers(files).Layers[0]) ?? Buffer.alloc(0);
+    const content = plain.get(layers(plain).Layers[0]) ?? Buffer.alloc(0);
+    expect(gunzipSync(packed).equals(content)).toBe(true);
+    const config = JSON.parse(files.get(layers(files).Config)?.toString() ?? "");
+    expect(config.rootfs.diff_ids).toEqual([`sha256:${sha256(content)}`]);
+    expect(files.get("index.json")).not.toEqual(plain.get("index.json"));
   });
 });
 
