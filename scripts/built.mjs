@@ -10,6 +10,8 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 const DIST = join(ROOT, "dist");
+/** What `npm run package` makes: no part of the program. */
+const PACKAGES = join(DIST, "packages");
 /** Not part of the package: see `files` in package.json. */
 const MARK = join(DIST, "sources.json");
 const FILES = ["package.json", "package-lock.json", "tsconfig.json", "scripts/bundle.ts"];
@@ -40,7 +42,7 @@ export function isBuilt() {
 }
 
 function hashOutputs() {
-  return hashFiles(listFiles(DIST).filter((path) => !path.startsWith(MARK)));
+  return hashFiles(listFiles(DIST).filter((path) => !path.startsWith(MARK) && !path.startsWith(PACKAGES)));
 }
 
 function hashFiles(paths) {

@@ -7,7 +7,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { type BuildOptions, build, type OutputFile, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from "esbuild";
 import ts from "typescript";
 import { createProgram } from "../src/cli/main.ts";
 import { writeManual } from "../src/cli/manual/write-manual.ts";
@@ -56,15 +56,17 @@ const REQUIRE = 'import { createRequire } from "node:module";\nconst require = c
  * What several entry points share becomes a file of its own, whose name tells its content.
  */
 async function bundle(entryPoints: Readonly<Record<string, string>>, banner: string): Promise<void> {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...common,
     entryPoints,
     outdir: "dist",
     splitting: true,
     chunkNames: "shared-[hash]",
     banner: { js: banner },
+    metafile: true,
     write: false,
   });
+  notePackages(metafile);
   for (const { path, contents } of outputFiles) {
     if (path.endsWith(".js")) refuseWideText(relative(".", path), Buffer.from(contents).toString("latin1"));
   }
@@ -86,12 +88,22 @@ function writeOutputs(outputs: ReadonlyArray<Pick<OutputFile, "path" | "contents
   }
 }
 
+/** Notes which packages have code in what was made, by their directories. */
+function notePackages({ outputs }: Metafile): void {
+  for (const { inputs } of Object.values(outputs)) {
+    for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+      const directory = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];
+      if (directory !== undefined && bytesInOutput > 0) bundled.add(directory);
+    }
+  }
+}
+
 /** The packages that are part of the page; their licences lie beside it. */
 const PAGE_PACKAGES = ["preact", "uplot", "@xterm/xterm"];
 
 /** Bundles the page with everything that it needs: browsers get nothing from elsewhere. */
 async function bundlePage(): Promise<void> {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     bundle: true,
     entryPoints: { main: "src/dashboard/page/main.tsx" },
     outdir: "dist/page",
@@ -102,8 +114,10 @@ async function bundlePage(): Promise<void> {
     target: ["chrome122", "firefox125", "safari17.4"],
     minify: true,
     legalComments: "external",
+    metafile: true,
     write: false,
   });
+  notePackages(metafile);
   const licences = PAGE_PACKAGES.map((name) => `${name}\n\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8")}`);
   const page = resolve("dist/page");
   writeOutputs([
@@ -135,6 +149,7 @@ function refuseWideText(name: string, text: string): void {
 const environment = Object.entries(RUN_TIME_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
 
 const written = new Set<string>();
+const bundled = new Set<string>();
 mkdirSync("dist/page", { recursive: true });
 await bundle(
   { "control-plane": "src/cluster/control-plane/run-control-plane.ts", testing: "src/testing/start-cluster.ts" },
@@ -163,3 +178,4 @@ writeFileSync("dist/testing.d.ts", outputText);
 const program = createProgram({ argv: [], entry: "", version: version ?? "" }, async (code) => void (await code));
 writeFileSync(`dist/${UP_SCHEMA_FILE}`, `${JSON.stringify(computeUpSchema(), undefined, 2)}\n`);
 writeFileSync("dist/nodelet.1", writeManual(program, version ?? ""));
+writeFileSync("dist/bundled.json", JSON.stringify([...bundled].sort()));

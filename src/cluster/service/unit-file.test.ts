@@ -10,6 +10,7 @@ describe("the service's unit", () => {
       "# Written by "nodelet install"; "nodelet uninstall" removes it. Changes belong into a drop-in: systemctl edit nodelet
       [Unit]
       Description=nodelet: a Kubernetes of one node
+      Documentation=man:nodelet(1)
       Wants=network-online.target
       After=network-online.target dbus.socket
       StartLimitIntervalSec=0

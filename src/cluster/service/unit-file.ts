@@ -16,25 +16,40 @@ const COMMANDS = {
   kubelet: { description: "nodelet: the Kubernetes node agent", after: " containerd.service crio.service" },
 } as const;
 
+/** The unit that `nodelet install` writes; see `writeUnit`. */
+export function computeUnitFile({ command, args, ...start }: ServiceChoices): string {
+  const line = [...computeProgramWords(start, RUN_TIME_FLAGS), command, ...args].map(quote).join(" ");
+  const head =
+    '# Written by "nodelet install"; "nodelet uninstall" removes it. Changes belong into a drop-in: systemctl edit nodelet';
+  return writeUnit(command, [head], [`ExecStart=${line}`]);
+}
+
+/** The unit of a package, whose user adds options to `up` in a file of the variable NODELET_ARGS. */
+export function computePackagedUnit(start: ProgramStart, files: { manifests: string; environment: string }): string {
+  const words = [...computeProgramWords(start, RUN_TIME_FLAGS), "up", "--manifests", files.manifests].map(quote);
+  const line = [...words, "$NODELET_ARGS"].join(" ");
+  return writeUnit("up", [], [`EnvironmentFile=-${files.environment}`, `ExecStart=${line}`]);
+}
+
 /**
- * Computes the text of the unit. Pods and the processes beside the service have units of their own, so that only its main
+ * Writes the text of a unit. Pods and the processes beside the service have units of their own, so that only its main
  * process is stopped with it, and comes back by itself however it ends.
  */
-export function computeUnitFile({ command, args, ...start }: ServiceChoices): string {
+function writeUnit(command: ServiceChoices["command"], head: readonly string[], start: readonly string[]): string {
   const { description, after } = COMMANDS[command];
-  const line = [...computeProgramWords(start, RUN_TIME_FLAGS), command, ...args].map(quote).join(" ");
   const environment = Object.entries(RUN_TIME_ENVIRONMENT).map(([name, value]) => `Environment=${name}=${value}`);
   return [
-    '# Written by "nodelet install"; "nodelet uninstall" removes it. Changes belong into a drop-in: systemctl edit nodelet',
+    ...head,
     "[Unit]",
     `Description=${description}`,
+    "Documentation=man:nodelet(1)",
     "Wants=network-online.target",
     `After=network-online.target dbus.socket${after}`,
     "StartLimitIntervalSec=0",
     "",
     "[Service]",
     "Type=notify",
-    `ExecStart=${line}`,
+    ...start,
     ...environment,
     "Restart=always",
     "RestartSec=2",
