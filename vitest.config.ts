@@ -8,6 +8,8 @@ const UNIT_TIMEOUT_MS = 120_000;
 /** Each file of `contract` waits for its own server, runtime or clock for some of its time. */
 const CONTRACT_WORKERS = 2;
 const E2E_TIMEOUT_MS = 180_000;
+/** Compressing a package takes a minute on a machine that has other work, and installing it means starting a node. */
+const PACKAGES_TIMEOUT_MS = 1_200_000;
 /** Files of `e2e` wait for most of their time: for grace periods, back-off, deadlines, and for each other's pods to start. */
 const E2E_WORKERS = 3;
 
@@ -87,6 +89,14 @@ export default defineConfig({
         // Files share their worker's modules: loading them for each file took a third of the processors' time.
         isolate: false,
         sequence: { groupOrder: 2 },
+      }),
+      // They make and install packages, which takes minutes: `npm run test-packages`, no part of `npm run all`.
+      project("packages", ["test/packages/**/*.test.ts"], {
+        testTimeout: PACKAGES_TIMEOUT_MS,
+        hookTimeout: PACKAGES_TIMEOUT_MS,
+        fileParallelism: false,
+        globalSetup: ["scripts/build-if-stale.mjs", "test/packages/build-packages.ts"],
+        sequence: { groupOrder: 4 },
       }),
       project("e2e-alone", ALONE, { ...e2e, fileParallelism: false, sequence: { groupOrder: 3 } }),
     ],
