@@ -10,6 +10,8 @@ export interface Timeline {
   record(pod: Subject, decision: Decision): void;
   /** Oldest first; empty for an unknown pod. */
   read(uid: string): readonly TimelineRecord[];
+  /** The records of all pods of this name, oldest first. */
+  readNamed(name: Omit<Subject, "uid">): readonly TimelineRecord[];
   /** The listener is called after each record, in order. The returned function stops that. */
   subscribe(listener: (record: TimelineRecord) => void): () => void;
 }
@@ -78,6 +80,11 @@ export function createTimeline(clock: Clock): Timeline {
     },
     // Reading about a pod does not make it less quiet.
     read: (uid) => byPod.peek(uid) ?? [],
+    readNamed({ namespace, name }) {
+      const isNamed = ({ pod }: TimelineRecord) => pod.namespace === namespace && pod.name === name;
+      const named = [...byPod.values()].flatMap((records) => (records.some(isNamed) ? records : []));
+      return named.toSorted((a, b) => a.at - b.at);
+    },
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

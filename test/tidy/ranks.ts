@@ -45,6 +45,9 @@ export const LAYERS: readonly Layer[] = [
   // The cluster's names: a server of its own, beside the node and the control plane.
   { path: "src/dns", rank: 3 },
 
+  // What was decided about pods, on the disk: of the node agent, and of the control plane.
+  { path: "src/history", rank: 2.1 },
+
   // The rooms of the node agent, in the order in which they build on each other; a decimal orders the folders of one room.
   { path: "src/node/server", rank: 3 },
   { path: "src/node/resources/capacity", rank: 3 },
@@ -115,6 +118,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/admission", rank: 4 },
   { path: "src/control-plane/controllers", rank: 4 },
   { path: "src/control-plane/custom", rank: 4 },
+  { path: "src/control-plane/decisions", rank: 4 },
   { path: "src/control-plane/discovery", rank: 4 },
   { path: "src/control-plane/kinds", rank: 4 },
   { path: "src/control-plane/manifests", rank: 4 },

@@ -2,8 +2,8 @@ import { podHistoryDirectory } from "../../config/node-agent-config.ts";
 import type { NodeExplanation } from "../../explain/explain-node.ts";
 import { explainPod } from "../../explain/explain-pod.ts";
 import type { PodExplanation } from "../../explain/explanation.ts";
+import { readHistory } from "../../history/read-history.ts";
 import { linuxFiles } from "../../host/linux/files/linux-files.ts";
-import { readHistory } from "../../node/view/history/read-history.ts";
 import { readFromNode } from "../status/node-report.ts";
 import { decodeNodeExplanation, decodePodExplanation } from "./decode-explanation.ts";
 

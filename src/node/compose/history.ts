@@ -1,6 +1,6 @@
 import type { Part } from "../../base/run-parts.ts";
+import { createPodHistory, type PodHistory } from "../../history/pod-history.ts";
 import { recordStatusChanges } from "../pods/status/record-changes.ts";
-import { createPodHistory, type PodHistory } from "../view/history/pod-history.ts";
 import type { Foundation } from "./foundation.ts";
 import type { SourceParts } from "./sources.ts";
 
@@ -17,8 +17,8 @@ export function composeHistory(foundation: Foundation, sources: SourceParts): Hi
   recordStatusChanges(foundation);
   if (config.history === undefined) return { history: undefined, parts: [] };
   const { host, log } = ports;
-  const isPresent = (uid: string) => sources.desired.byUid(uid) !== undefined;
-  const deps = { files: host.files, clock: host.clock, log, timeline, isPresent };
+  const present = () => (uid: string) => sources.desired.byUid(uid) !== undefined;
+  const deps = { files: host.files, clock: host.clock, log, timeline, present };
   const history = createPodHistory(deps, config.history);
   return { history, parts: [{ name: "history of pods", run: history.run }] };
 }

@@ -3,8 +3,8 @@ import { podReference } from "../../api/pods.ts";
 import type { Timeline } from "../../base/timeline.ts";
 import { explainNode } from "../../explain/explain-node.ts";
 import { explainPod } from "../../explain/explain-pod.ts";
+import type { PodHistory } from "../../history/pod-history.ts";
 import type { Explainer } from "../server/explain.ts";
-import type { PodHistory } from "./history/pod-history.ts";
 
 interface ExplainerDeps {
   readonly nodeName: string;

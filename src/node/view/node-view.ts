@@ -2,6 +2,7 @@ import type { NodeCondition, Pod } from "../../api/gen/types.ts";
 import { podUid } from "../../api/pods.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Timeline } from "../../base/timeline.ts";
+import type { PodHistory } from "../../history/pod-history.ts";
 import { computeNodeConditions, type NodePressure } from "../cluster/node-status/node-conditions.ts";
 import type { DesiredPods } from "../pods/desired/desired-pods.ts";
 import type { SyncLoop } from "../pods/loop/sync-loop.ts";
@@ -13,7 +14,6 @@ import type { RuntimeHealth } from "../runtime/reading/runtime-health.ts";
 import type { NodeView } from "../server/handlers.ts";
 import { createHealthChecks } from "../server/health-checks.ts";
 import { createExplainer } from "./create-explainer.ts";
-import type { PodHistory } from "./history/pod-history.ts";
 
 interface NodeViewDeps {
   nodeName: string;

@@ -1,4 +1,4 @@
-import type { Files } from "../../../host/port.ts";
+import type { Files } from "../host/port.ts";
 import { listHistoryFiles } from "./history-files.ts";
 import { HISTORY_HEADER, readHistoryLineHead } from "./history-line.ts";
 

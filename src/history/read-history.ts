@@ -1,6 +1,6 @@
-import { codeOf } from "../../../base/errors.ts";
-import type { TimelineRecord } from "../../../base/timeline.ts";
-import type { Files } from "../../../host/port.ts";
+import { codeOf } from "../base/errors.ts";
+import type { TimelineRecord } from "../base/timeline.ts";
+import type { Files } from "../host/port.ts";
 import { judgeHistoryFile, listHistoryFiles } from "./history-files.ts";
 import { historyLinePrefix, parseHistoryLine } from "./history-line.ts";
 

@@ -1,6 +1,6 @@
-import { codeOf } from "../../../base/errors.ts";
-import type { Log } from "../../../base/log.ts";
-import type { Files } from "../../../host/port.ts";
+import { codeOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Files } from "../host/port.ts";
 import { HISTORY_HEADER } from "./history-line.ts";
 
 /** One of the files, which are numbered in the order in which they were begun. */

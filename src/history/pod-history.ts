@@ -1,12 +1,12 @@
-import { aborted } from "../../../base/abort.ts";
-import { type Clock, MINUTE, SECOND, type Timer } from "../../../base/clock.ts";
-import { messageOf } from "../../../base/errors.ts";
-import { repeat } from "../../../base/interval.ts";
-import { createLimiter } from "../../../base/limiter.ts";
-import type { Log } from "../../../base/log.ts";
-import { runInBackground } from "../../../base/tasks.ts";
-import type { Timeline, TimelineRecord } from "../../../base/timeline.ts";
-import type { Files } from "../../../host/port.ts";
+import { aborted } from "../base/abort.ts";
+import { type Clock, MINUTE, SECOND, type Timer } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import { repeat } from "../base/interval.ts";
+import { createLimiter } from "../base/limiter.ts";
+import type { Log } from "../base/log.ts";
+import { runInBackground } from "../base/tasks.ts";
+import type { Timeline, TimelineRecord } from "../base/timeline.ts";
+import type { Files } from "../host/port.ts";
 import { type HistoryWriter, openHistoryWriter } from "./history-files.ts";
 import { formatHistoryLine } from "./history-line.ts";
 import { type HistoryAnswer, type HistoryQuery, readHistory } from "./read-history.ts";
@@ -25,11 +25,11 @@ interface PodHistoryDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly timeline: Pick<Timeline, "subscribe">;
-  /** Tells whether the node still has the pod with this UID. */
-  isPresent(uid: string): boolean;
+  /** Called once for each sweep; what it returns tells whether the pod with a UID is still there. */
+  present(): (uid: string) => boolean;
 }
 
-interface HistoryOptions {
+export interface HistoryOptions {
   readonly directory: string;
   /** The bytes of all files together; the oldest records go first. */
   readonly maxBytes: number;
@@ -91,7 +91,7 @@ export function createPodHistory(deps: PodHistoryDeps, options: HistoryOptions):
     writeSoon();
   });
   const sweep = async () => {
-    const keeping = { directory, now: clock.now(), maxAgeMs: options.maxAgeMs, isPresent: deps.isPresent };
+    const keeping = { directory, now: clock.now(), maxAgeMs: options.maxAgeMs, isPresent: deps.present() };
     await disk
       .run(async () => await sweepHistory(files, keeping))
       .catch((error: unknown) =>

@@ -1,5 +1,5 @@
-import { tryParseJson } from "../../../base/parse-json.ts";
-import type { TimelineRecord } from "../../../base/timeline.ts";
+import { tryParseJson } from "../base/parse-json.ts";
+import type { TimelineRecord } from "../base/timeline.ts";
 
 /** The first line of each file of the history. A file that begins with anything else is of another version, or no history. */
 export const HISTORY_HEADER = '{"nodeletHistory":1}\n';

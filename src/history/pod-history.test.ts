@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { MINUTE } from "../../../base/clock.ts";
-import type { Log } from "../../../base/log.ts";
-import { silentLog } from "../../../base/log.ts";
-import { createTimeline, type Decision } from "../../../base/timeline.ts";
-import { createFakeHost } from "../../../host/fake/create-fake-host.ts";
-import { fileError } from "../../../host/file-error.ts";
+import { MINUTE } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { silentLog } from "../base/log.ts";
+import { createTimeline, type Decision } from "../base/timeline.ts";
+import { createFakeHost } from "../host/fake/create-fake-host.ts";
+import { fileError } from "../host/file-error.ts";
 import { createPodHistory } from "./pod-history.ts";
 import { readHistory } from "./read-history.ts";
 
@@ -30,7 +30,10 @@ function createRig({ maxBytes = 1024 * 1024 } = {}) {
   const start = () => {
     const timeline = createTimeline(clock);
     const options = { directory: DIRECTORY, maxBytes, maxAgeMs: 7 * DAY };
-    const history = createPodHistory({ files, clock, log, timeline, isPresent: (uid) => present.has(uid) }, options);
+    const history = createPodHistory(
+      { files, clock, log, timeline, present: () => (uid) => present.has(uid) },
+      options,
+    );
     const stopping = new AbortController();
     const running = history.run(stopping.signal);
     const stop = async () => {
