@@ -1,12 +1,13 @@
 import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
 import { type AutoscalerFlags, readAutoscalerFlags } from "./autoscaler-flags.ts";
+import { type HistoryFlags, readHistoryFlags } from "./history-flags.ts";
 import { watchProcess } from "./kubelet/watch-process.ts";
 import { type LogFlags, openCommandLog } from "./log-options.ts";
 import { type NodeMonitorFlags, readNodeMonitorFlags } from "./node-monitor-flags.ts";
 import { readVersion } from "./version.ts";
 
 /** The options as commander reads them. */
-export interface ControlPlaneCommand extends AutoscalerFlags, NodeMonitorFlags, LogFlags {
+export interface ControlPlaneCommand extends AutoscalerFlags, HistoryFlags, LogFlags, NodeMonitorFlags {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
@@ -54,6 +55,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       nodeMonitor: readNodeMonitorFlags(options),
       autoscaler: readAutoscalerFlags(options),
       networkPolicies: options.networkPolicies,
+      history: readHistoryFlags(options),
       directory: layout.controlPlane,
       kubeconfig: layout.kubeconfig,
       dns:

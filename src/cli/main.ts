@@ -11,6 +11,7 @@ import type { DashboardCommand } from "./dashboard.ts";
 import { addExplain } from "./explain/explain-command.ts";
 import { absolutePath, domainName, ipAddress, ipv4Address, MAX_PORT, nodeName, wholeNumber } from "./flag-values.ts";
 import type { OutputFormat } from "./format-output.ts";
+import { addHistoryFlags } from "./history-flags.ts";
 import type { ImagesCommand } from "./images.ts";
 import { limitEnding } from "./kubelet/limit-ending.ts";
 import { addLogOptions } from "./log-options.ts";
@@ -163,6 +164,7 @@ function addControlPlane(program: Command, finish: Finish): void {
     .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
     .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
     .addOption(ownStateDirectory());
+  addHistoryFlags(command);
   addAutoscalerFlags(command);
   addNodeMonitorFlags(command);
   addLogOptions(command);

@@ -183,7 +183,7 @@ function readLockFile(
 }
 
 /** The least that the history can do with: it is given up in sixteenths. */
-const LEAST_HISTORY_BYTES = 1024 * 1024;
+export const LEAST_HISTORY_BYTES = 1024 * 1024;
 
 function readHistoryConfig(
   flags: ReadonlyMap<string, unknown>,

@@ -54,8 +54,12 @@ const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
   [/InvalidImageName/, () => "Mend the image's name in the pod's template: it cannot be parsed."],
   [/ErrImagePull|ImagePullBackOff/, () => "Check the image's name, the registry, and the pod's imagePullSecrets."],
   [
-    /untolerated taint\(?s?\)? ?\{([^}:]+)/,
-    (group) => `Give the pod a toleration for the taint ${group(1)}, or remove the taint from the node.`,
+    /untolerated taint\(?s?\)? ?\{([^}:]+)|TaintToleration refuses [^{]*\{([^}:=]+)/,
+    (group) => `Give the pod a toleration for the taint ${group(1) || group(2)}, or remove the taint from the node.`,
+  ],
+  [
+    /untolerated taint/,
+    () => "Give the pod tolerations for the taints of the nodes (kubectl describe nodes), or remove the taints.",
   ],
   [/node\(s\) were unschedulable/, () => "Nodes are cordoned; let them take pods again: kubectl uncordon NODE."],
   [

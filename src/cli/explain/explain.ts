@@ -2,10 +2,12 @@ import { assertNever } from "../../base/assert.ts";
 import { codeOf } from "../../base/errors.ts";
 import { explainByApi, explainNodeByApi, explainPending, withCluster } from "../../cluster/explain/explain-by-api.ts";
 import { explainByFiles, explainByNode, explainNodeItself } from "../../cluster/explain/explain-by-node.ts";
+import { decisionsUnknown, readDecisions } from "../../cluster/explain/read-decisions.ts";
 import { readPodPlaces } from "../../cluster/supervisor/pod-places.ts";
 import { computeStateLayout, type StateLayout } from "../../cluster/supervisor/state-layout.ts";
 import { isInTrouble } from "../../explain/explain-pod.ts";
 import type { PodExplanation } from "../../explain/explanation.ts";
+import { addDecisions } from "../../explain/pod-decisions.ts";
 import { findKubeconfig } from "../find-kubeconfig.ts";
 import { formatOutput, type OutputFormat } from "../format-output.ts";
 import type { AskedExplanation } from "./explain-command.ts";
@@ -59,8 +61,8 @@ async function explainPendingCommand(namespace: string | undefined, options: Exp
 }
 
 /**
- * Asks the agent of this machine, and the API where the agent does not have the pod: it may wait for a node. Where no
- * agent runs, its files are read.
+ * Asks the agent of this machine, and the API for what the control plane decided; also for the pod where the agent does
+ * not have it: it may wait for a node. Where no agent runs, its files are read.
  */
 async function explainHere(asked: { namespace: string; name: string }, layout: StateLayout): Promise<PodExplanation> {
   const onNode = await explainByNode(layout.agentSocket, asked).catch(async (error: unknown) => {
@@ -68,11 +70,14 @@ async function explainHere(asked: { namespace: string; name: string }, layout: S
     const { kubeletRoot } = await readPodPlaces(layout.directory);
     return await explainByFiles(kubeletRoot, asked);
   });
-  if (onNode.state !== "Gone") return onNode;
+  const decide = async () => await withCluster(layout.kubeconfig, (client) => readDecisions(client, asked));
+  const withDecisions = async () => addDecisions(onNode, await decide().catch(decisionsUnknown));
+  if (onNode.state !== "Gone") return await withDecisions();
   const inApi = await withCluster(layout.kubeconfig, async (client) => await explainByApi(client, asked)).catch(
     () => undefined,
   );
-  return inApi === undefined || (inApi.state === "Gone" && onNode.steps.length > 0) ? onNode : inApi;
+  const isBetter = inApi !== undefined && (inApi.state !== "Gone" || onNode.steps.length === 0);
+  return isBetter ? inApi : await withDecisions();
 }
 
 /** The pods of the API, each in the words of the node where it has them. */

@@ -4,6 +4,7 @@ import { CodedError, isNoSpace, messageOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { CLUSTER_DNS_USER } from "../../control-plane/bootstrap/cluster-dns-objects.ts";
 import type { ManifestsOptions } from "../../control-plane/manifests/manifests.ts";
+import type { HistoryOptions } from "../../history/pod-history.ts";
 import { linuxFiles } from "../../host/linux/files/linux-files.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { openJournal } from "../../journal/open-journal.ts";
@@ -33,6 +34,8 @@ export interface DurableOptions extends ServedControlPlaneOptions {
   readonly dns?: LinkedPaths | undefined;
   /** This machine's directories for volumes of the default storage class, on its node. Default: there is no such class. */
   readonly localVolumes?: { readonly root: string; readonly nodeName: string } | undefined;
+  /** How much of the decisions about pods is kept, and how long. Default: none beyond this process. */
+  readonly history?: Omit<HistoryOptions, "directory"> | undefined;
   /** A directory of manifests that are applied. Default: none. */
   readonly manifests?: ManifestsOptions | undefined;
   /** A node of this machine that may join, and the paths of its credentials, which are kept up to date. */
@@ -62,6 +65,7 @@ export async function runControlPlane(options: DurableOptions, log: Log): Promis
   const controlPlane = await serveControlPlane(options, {
     ...{ journal, certificates, renewals, localDirectories, log },
     manifests: options.manifests,
+    history: options.history && { ...options.history, directory: join(options.directory, "history") },
   });
   try {
     const write = async () => await writeKubeconfigs(options, { controlPlane, certificates: renewals.current(), log });

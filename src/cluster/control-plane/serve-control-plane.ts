@@ -19,6 +19,7 @@ import type { ManifestsOptions } from "../../control-plane/manifests/manifests.t
 import type { LocalDirectories } from "../../control-plane/ports/local-directories.ts";
 import type { ObjectStore } from "../../control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../control-plane/store/create-object-store.ts";
+import type { HistoryOptions } from "../../history/pod-history.ts";
 import type { HttpServer, ServedRequest, ServingIdentity } from "../../host/http-server.ts";
 import { linuxFiles } from "../../host/linux/files/linux-files.ts";
 import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
@@ -69,6 +70,8 @@ interface ControlPlaneParts {
   readonly localDirectories?: LocalDirectories | undefined;
   /** Applies the manifests of a directory of this machine. Default: none. */
   readonly manifests?: ManifestsOptions | undefined;
+  /** Where the decisions about pods are kept. Default: they go with the process. */
+  readonly history?: HistoryOptions | undefined;
   readonly log: Log;
 }
 
@@ -183,7 +186,7 @@ function compose(
   },
   port: number,
   { address: listened, podAddress: address = listened, port: _, ...options }: ServedControlPlaneOptions,
-  { certificates, renewals, localDirectories, manifests, log }: ControlPlaneParts,
+  { certificates, renewals, localDirectories, manifests, history, log }: ControlPlaneParts,
 ): ControlPlane {
   const { authority, trustedPem, tokenKey } = certificates;
   const current = () => renewals?.current() ?? certificates;
@@ -197,6 +200,7 @@ function compose(
       metrics,
       noteRequest,
       localDirectories,
+      history: history && { ...history, files: linuxFiles },
       manifests: manifests && { ...manifests, files: linuxFiles },
       random: { number: Math.random, uuid: randomUUID },
       tokens: createTokenIssuer({ ...tokenKey, issuer: ISSUER, audiences: [ISSUER], now, randomId: randomUUID }),

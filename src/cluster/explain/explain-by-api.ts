@@ -8,6 +8,7 @@ import type { TimelineRecord } from "../../base/timeline.ts";
 import type { NodeExplanation } from "../../explain/explain-node.ts";
 import { explainPod, isInTrouble } from "../../explain/explain-pod.ts";
 import type { PodExplanation } from "../../explain/explanation.ts";
+import { addDecisions } from "../../explain/pod-decisions.ts";
 import { linuxFiles } from "../../host/linux/files/linux-files.ts";
 import { linuxPrograms } from "../../host/linux/system/linux-programs.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
@@ -15,6 +16,7 @@ import { createHttpKubeClient } from "../../kube/http/create-http-kube-client.ts
 import { readKubeconfig } from "../../kube/kubeconfig.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import { decodeNodeExplanation, decodePodExplanation } from "./decode-explanation.ts";
+import { readDecisions } from "./read-decisions.ts";
 
 const TIMEOUT_MS = 15_000;
 /** The nodes that are asked about a pod that the API server does not have any more. */
@@ -42,11 +44,18 @@ export async function withCluster<T>(kubeconfig: string, use: (client: KubeClien
 
 /**
  * Explains a pod of a cluster: by its node, where that is a nodelet, else by its status and its events, with a word of
- * what is missing. Rejects with `not-found` where nobody knows the pod.
+ * what is missing; and by what the control plane has decided. Rejects with `not-found` where nobody knows the pod.
  */
 export async function explainByApi(client: KubeClient, asked: AskedPod): Promise<PodExplanation> {
-  const pod = await findPod(client, asked);
-  if (pod === undefined) return await explainGone(client, asked);
+  const [pod, decisions] = await Promise.all([findPod(client, asked), readDecisions(client, asked)]);
+  const found = await (pod === undefined ? explainGone(client, asked) : explainPresent(client, asked, pod));
+  const whole = addDecisions(found, decisions);
+  if (whole.state !== "Gone" || whole.steps.length > 0) return whole;
+  const unasked = whole.gaps.length === 0 ? "" : `; ${whole.gaps.join("; ")}`;
+  throw new CodedError("not-found", `nobody knows of a pod ${asked.namespace}/${asked.name}${unasked}`);
+}
+
+async function explainPresent(client: KubeClient, asked: AskedPod, pod: Pod): Promise<PodExplanation> {
   const node = pod.spec?.nodeName ?? "";
   const gaps: string[] = [];
   if (node !== "") {
@@ -104,9 +113,7 @@ async function explainGone(client: KubeClient, asked: AskedPod): Promise<PodExpl
   }
   if (best !== undefined) return { ...best, gaps: [...best.gaps, ...gaps] };
   const records = await readEvents(client, asked);
-  if (records.length > 0) return explainPod({ ...asked, pod: undefined, records, gaps });
-  const unasked = gaps.length === 0 ? "" : `; ${gaps.join("; ")}`;
-  throw new CodedError("not-found", `nobody knows of a pod ${asked.namespace}/${asked.name}${unasked}`);
+  return explainPod({ ...asked, pod: undefined, records, gaps });
 }
 
 async function nodeNames(client: KubeClient): Promise<string[]> {

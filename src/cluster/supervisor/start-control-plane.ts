@@ -63,6 +63,7 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       `--local-volumes=${layout.localVolumes}`,
       `--manifests=${options.manifests}`,
       ...(refusesForeign(options.kubeletArguments) ? ["--refuse-foreign-manifests"] : []),
+      ...historyArguments(options.kubeletArguments),
       ...(options.proxy ? ["--network-policies"] : []),
       ...loggingArguments(options.logging),
       `--state-dir=${layout.directory}`,
@@ -112,6 +113,15 @@ function identityOf(layout: StateLayout) {
 function refusesForeign(kubeletArguments: readonly string[]): boolean {
   const last = kubeletArguments.findLast((argument) => argument.startsWith("--nodelet-refuse-foreign-manifests"));
   return last !== undefined && !last.endsWith("=false");
+}
+
+/** The bounds that a user sets for the node agent's history are those of the control plane's, too. */
+function historyArguments(kubeletArguments: readonly string[]): string[] {
+  return ["size", "age"].flatMap((bound) => {
+    const prefix = `--nodelet-history-${bound}=`;
+    const last = kubeletArguments.findLast((argument) => argument.startsWith(prefix));
+    return last === undefined ? [] : [`--history-${bound}=${last.slice(prefix.length)}`];
+  });
 }
 
 function loopbackOf(address: string): string {

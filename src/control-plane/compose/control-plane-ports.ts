@@ -1,7 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import type { HistoryOptions } from "../../history/pod-history.ts";
 import type { ServedRequest } from "../../host/http-server.ts";
+import type { Files } from "../../host/port.ts";
 import type { PostCall } from "../../host/post-call.ts";
 import type { ResolveHost } from "../../host/resolve-host.ts";
 import type { CallUpgrade } from "../../host/upgrade-call.ts";
@@ -39,8 +41,15 @@ export interface ControlPlaneDeps {
   localDirectories?: LocalDirectories | undefined;
   /** A directory of manifests that are applied. Default: none. */
   manifests?: (ManifestsOptions & { readonly files: ManifestFiles }) | undefined;
+  /** Where the decisions about pods are kept. Default: they go with the process. */
+  history?: PodHistoryPlace | undefined;
   /** Called when work on a request begins, and again when its body is there. Default: nobody wants to know. */
   noteRequest?: ((request: Pick<ServedRequest, "method" | "path">) => void) | undefined;
+}
+
+/** The files of the decisions about pods, and their bounds. */
+export interface PodHistoryPlace extends HistoryOptions {
+  readonly files: Files;
 }
 
 /** The ways to call nodes and the programs that run on them. */

@@ -23,6 +23,7 @@ import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { createReplayedChance } from "../registry/replayed-chance.ts";
 import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
 import { composeControllers } from "./controllers.ts";
+import { composeDecisions } from "./decisions.ts";
 import { composeResourceMetrics } from "./resource-metrics.ts";
 import { composeRest } from "./rest.ts";
 import { composeConversions, composeWebhooks } from "./webhooks.ts";
@@ -76,7 +77,12 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
     createEscalationCheck(authorizer),
   ];
   const { now: decisionTime, uuid: newUid, record } = chance;
-  const registry: RegistryDeps = { store, kinds, admission, now: decisionTime, newUid, randomSuffix, record };
+  const decisions = composeDecisions({ ...deps, reader });
+  const { noteDeletion } = decisions;
+  const registry: RegistryDeps = {
+    ...{ store, kinds, admission, now: decisionTime, newUid, randomSuffix, record },
+    noteDeletion,
+  };
   const writer = createWriter(registry, "nodelet");
 
   const connectConversion = composeConversions({ ...deps, reader });
@@ -84,12 +90,12 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const authenticator = createApiAuthenticator({ ...deps, reader, now });
   const readiness = createReadiness();
   const resourceMetrics = composeResourceMetrics({ ...deps, reader }, options);
-  const shared = { ...deps, registry, reader, authorizer, resourceMetrics };
+  const shared = { ...deps, registry, decisions, reader, authorizer, resourceMetrics };
   const aggregation = composeAggregation({ ...deps, kinds, reader, writer, feed });
   const rest = composeRest({ ...shared, authenticator, definitions, readiness, aggregation }, options);
   const queueMetrics = createQueueMetrics(deps.metrics, clock);
   const controllers = composeControllers(
-    { ...shared, writer, feed, queueMetrics, readForeign: aggregation.read },
+    { ...shared, writer, feed, queueMetrics, readForeign: aggregation.read, timeline: decisions.timeline },
     options,
   );
 
@@ -109,7 +115,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
       await bootstrapCluster({ reader, writer }, facts).catch(failBootstrap);
       readiness.reach();
       log.info("the control plane is ready", { revision: store.revision });
-      await runTogether([...controllers, ...aggregation.controllers, definitions], stop);
+      await runTogether([...controllers, ...aggregation.controllers, ...decisions.controllers, definitions], stop);
     },
   };
 }

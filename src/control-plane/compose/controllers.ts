@@ -37,6 +37,7 @@ import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { createPodBinder } from "../registry/subresources/bind-pod.ts";
 import { createScaleReader } from "../registry/subresources/read-scale.ts";
 import { createScaleTargets } from "../registry/subresources/scale-targets.ts";
+import type { SchedulerDeps } from "../scheduler/placement-effects.ts";
 import { createScheduler } from "../scheduler/scheduler.ts";
 import { createAttachDetach } from "../volumes/attach-detach.ts";
 import { createEphemeralClaims } from "../volumes/ephemeral-claims.ts";
@@ -64,6 +65,7 @@ interface ControllerParts
   authorizer: Authorizer;
   resourceMetrics: ReadonlyMap<string, ComputedObjects>;
   readForeign: ReadForeign;
+  timeline: SchedulerDeps["timeline"];
 }
 
 /** The controllers that run beside the API server. */

@@ -5,6 +5,7 @@ import { createRequestUser } from "../access/request-user.ts";
 import type { Aggregation } from "../aggregation/aggregation.ts";
 import type { Readiness } from "../bootstrap/readiness.ts";
 import type { Definitions } from "../custom/follow-definitions.ts";
+import { createDecisionsHandler } from "../decisions/serve-decisions.ts";
 import { createCurrentDescription } from "../discovery/current-description.ts";
 import { describeVersion } from "../discovery/version.ts";
 import { METRICS_SCHEMAS } from "../kinds/metrics/metrics-kinds.ts";
@@ -23,6 +24,7 @@ import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports
 
 interface RestParts extends ControlPlaneDeps {
   aggregation: Pick<Aggregation, "backends" | "forward">;
+  decisions: { read: Parameters<typeof createDecisionsHandler>[0] };
   registry: RegistryDeps;
   reader: ResourceReader;
   authenticator: Authenticator;
@@ -38,6 +40,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
   const { registry, clock, metrics, store, authorizer, definitions, readiness, tokens } = parts;
   const { kinds } = registry;
   const noteRequest = parts.noteRequest ?? (() => undefined);
+  const serveDecisions = createDecisionsHandler(parts.decisions.read);
   const serverAddress = `${options.endpoint.address}:${options.endpoint.port}`;
   const observer = createRequestObserver(metrics, ({ group, version, resource }) =>
     kinds.find(group, version, resource),
@@ -46,7 +49,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
   return createApiHandler({
     authenticate: createRequestUser(parts),
     authorize: authorizer.authorize,
-    forward: parts.aggregation.forward,
+    forward: (request, target, user) => serveDecisions(target) ?? parts.aggregation.forward(request, target, user),
     resources: {
       registry,
       clock,

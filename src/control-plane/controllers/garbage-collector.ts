@@ -160,7 +160,17 @@ async function deleteAsItIs(
     ...(resourceVersion !== undefined && { resourceVersion }),
   };
   log.debug("deleting an object whose owners are gone", { object: resourceKeyOf(target), uid, policy }, 2);
-  await unlessOvertaken(writer.remove(target, { propagationPolicy: policy, preconditions }));
+  const cause = `the garbage collector, because ${describeOwners(object)}`;
+  await unlessOvertaken(writer.remove(target, { propagationPolicy: policy, preconditions, cause }));
+}
+
+/** At most so many owners are named: an object may have thousands. */
+const MAX_NAMED_OWNERS = 3;
+
+function describeOwners({ metadata: { ownerReferences = [] } }: KubeObject): string {
+  const names = ownerReferences.slice(0, MAX_NAMED_OWNERS).map(({ kind, name }) => `${kind} ${name}`);
+  const more = ownerReferences.length - names.length;
+  return `of its owners none is left, or they are being deleted: ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 /** Tells the author that an owner in another namespace is no owner, before the object is gone. */

@@ -86,13 +86,14 @@ async function empty(deps: NamespaceControllerDeps, namespace: string): Promise<
 /** Returns the failures. All other objects are deleted or being deleted. */
 async function deleteAll({ reader, writer }: ControllerDeps, resource: string, namespace: string): Promise<string[]> {
   const limiter = createLimiter(DELETIONS_AT_ONCE);
+  const cause = `the namespace controller, because the namespace ${namespace} is deleted`;
   const failures: string[] = [];
   const deleteOne = async ({ metadata }: KubeObject) => {
     if (metadata.deletionTimestamp !== undefined) return;
     const { name = "", uid } = metadata;
     const preconditions = uid === undefined ? {} : { uid };
     try {
-      await writer.remove({ resource, namespace, name }, { propagationPolicy: "Background", preconditions });
+      await writer.remove({ resource, namespace, name }, { propagationPolicy: "Background", preconditions, cause });
     } catch (error) {
       if (!isApiError(error)) throw error;
       // The object is gone, or another one has its name now: the next look sees it.

@@ -181,8 +181,9 @@ async function deleteOne(deps: SyncDeps, { file, reference }: UnwantedObject): P
   }
   try {
     const { uid } = object.metadata;
+    const cause = `the manifests, because ${file} does not have it any more`;
     const options = uid === undefined ? {} : { preconditions: { uid } };
-    await writer.remove(target, { ...options, propagationPolicy: "Background" });
+    await writer.remove(target, { ...options, propagationPolicy: "Background", cause });
   } catch (error) {
     if (!isApiError(error)) throw error;
     return error.reason === "NotFound" ? undefined : `${title} could not be deleted: ${error.message}`;

@@ -59,7 +59,8 @@ export function createPodGarbageCollector(deps: ControllerDeps, options: PodGarb
     if (remainingMs > 0) return remainingMs;
     missingSince.delete(name);
     try {
-      for (const key of pods.keysOf(name)) await deleteAtOnce(deps, key, ORPHANED);
+      for (const key of pods.keysOf(name))
+        await deleteAtOnce(deps, key, { ...ORPHANED, why: `its node ${name} does not exist any more` });
     } catch (error) {
       missingSince.set(name, since);
       throw error;
@@ -105,7 +106,8 @@ async function collectStuck(deps: ControllerDeps, key: string): Promise<void> {
   const { nodeName = "" } = typed("Pod", object).spec ?? {};
   const node = nodeName === "" ? undefined : deps.reader.get({ resource: "nodes", namespace: "", name: nodeName });
   const isStuck = nodeName === "" || (node !== undefined && isOutOfService(typed("Node", node)));
-  if (isStuck) await deleteAtOnce(deps, key, undefined);
+  const why = nodeName === "" ? "it has no node that could end it" : `its node ${nodeName} is out of service`;
+  if (isStuck) await deleteAtOnce(deps, key, { why });
 }
 
 /** Who operates the node says that it is switched off, and the node does not say otherwise. */
@@ -125,7 +127,8 @@ async function collectTerminated(
     if (left.isEvicted !== right.isEvicted) return left.isEvicted ? -1 : 1;
     return left.createdAt - right.createdAt || (a < b ? -1 : 1);
   });
-  for (const [key] of ordered.slice(0, excess)) await deleteAtOnce(deps, key, undefined);
+  const why = `more than ${max} pods have ended`;
+  for (const [key] of ordered.slice(0, excess)) await deleteAtOnce(deps, key, { why });
 }
 
 function terminatedOf({ metadata, status }: Pod): Terminated {
@@ -134,10 +137,12 @@ function terminatedOf({ metadata, status }: Pod): Terminated {
 }
 
 const ORPHANED = {
-  type: "DisruptionTarget",
-  status: "True",
-  reason: "DeletionByPodGC",
-  message: "PodGC: node no longer exists",
+  condition: {
+    type: "DisruptionTarget",
+    status: "True",
+    reason: "DeletionByPodGC",
+    message: "PodGC: node no longer exists",
+  },
 };
 
 /**
@@ -147,7 +152,7 @@ const ORPHANED = {
 async function deleteAtOnce(
   { reader, writer, clock, log }: ControllerDeps,
   key: string,
-  condition: typeof ORPHANED | undefined,
+  { why, condition }: { readonly why: string } & Partial<typeof ORPHANED>,
 ): Promise<void> {
   const target = podNameOf(key);
   const object = reader.get(target);
@@ -161,9 +166,9 @@ async function deleteAtOnce(
   if (isOnItsWay(object)) return;
   log.info("a pod is deleted that nobody else is there to delete", { pod: key, uid: object.metadata.uid });
   const { uid } = object.metadata;
-  await unlessOvertaken(
-    writer.remove(target, { gracePeriodSeconds: 0, preconditions: { ...(uid !== undefined && { uid }) } }),
-  );
+  const cause = `the pod garbage collector, because ${why}`;
+  const preconditions = { ...(uid !== undefined && { uid }) };
+  await unlessOvertaken(writer.remove(target, { gracePeriodSeconds: 0, preconditions, cause }));
 }
 
 /**

@@ -81,7 +81,7 @@ async function reconcile(evictor: Evictor, key: string): Promise<number | undefi
   since.set(key, from);
   const remainingMs = from + staysMs - clock.monotonic();
   if (remainingMs > 0) return remainingMs;
-  await evict(evictor, key, object);
+  await evict(evictor, key, { object, taints: node === undefined ? [] : evictingTaints(node) });
   return undefined;
 }
 
@@ -109,14 +109,30 @@ function cancel({ since, events }: Evictor, key: string, about: KubeObject): voi
   events.record({ about, type: "Normal", reason: REASON, message: `Cancelling deletion of Pod ${key}` });
 }
 
-async function evict({ writer, clock, events, log }: Evictor, key: string, object: KubeObject): Promise<void> {
+async function evict(
+  { writer, clock, events, log }: Evictor,
+  key: string,
+  { object, taints }: { readonly object: KubeObject; readonly taints: readonly Taint[] },
+): Promise<void> {
   log.info("a pod does not tolerate its node any longer", { pod: key, uid: object.metadata.uid });
   events.record({ about: object, type: "Normal", reason: REASON, message: `Marking for deletion Pod ${key}` });
   const pod: Pod = typed("Pod", object);
   const marked = withPodCondition(pod, ofGeneration(CONDITION, pod), formatTime(clock.now()));
   if (marked !== undefined && !(await unlessOvertaken(writer.update("pods", untyped(marked), "status")))) return;
   const { uid } = object.metadata;
-  await unlessOvertaken(writer.remove(podNameOf(key), { preconditions: { ...(uid !== undefined && { uid }) } }));
+  const preconditions = { ...(uid !== undefined && { uid }) };
+  await unlessOvertaken(writer.remove(podNameOf(key), { preconditions, cause: describeEviction(pod, taints) }));
+}
+
+function describeEviction({ spec }: Pod, taints: readonly Taint[]): string {
+  const hindering = taints.filter((taint) => {
+    return computeStayMs([taint], spec?.tolerations ?? []) !== Number.POSITIVE_INFINITY;
+  });
+  const names = hindering.map((taint) => {
+    const seconds = computeStayMs([taint], spec?.tolerations ?? []) / SECOND;
+    return `${taint.key}${taint.value ? `=${taint.value}` : ""}:NoExecute${seconds === 0 ? "" : ` for more than ${seconds} s`}`;
+  });
+  return `the taint manager, because the pod does not tolerate ${names.join(", ")} on its node ${spec?.nodeName ?? ""}`;
 }
 
 const CONDITION = {

@@ -22,6 +22,8 @@ export interface RemoveOptions {
   gracePeriodSeconds?: number;
   propagationPolicy?: "Background" | "Foreground" | "Orphan";
   preconditions?: { uid?: string; resourceVersion?: string };
+  /** Which part of the control plane deletes, and why: `the garbage collector, because its owner Job/a is gone`. */
+  cause?: string;
 }
 
 /**

@@ -46,8 +46,9 @@ export function createWriter(deps: RegistryDeps, fieldManager: string): Resource
       const { stored } = await updateObject(deps, { kind, namespace, name, subresource: row, context, change });
       return await showOne(kind, stored);
     },
-    async remove({ resource, namespace, name }, options = {}) {
-      await deleteObject(deps, { kind: kindOf(resource), namespace, name, options, context });
+    async remove({ resource, namespace, name }, { cause, ...options } = {}) {
+      const because = { ...context, cause };
+      await deleteObject(deps, { kind: kindOf(resource), namespace, name, options, context: because });
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Deletion } from "../ports/deletion.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import type { AdmissionPlugin } from "../ports/request.ts";
 import type { KindTable } from "./kind-table.ts";
@@ -14,6 +15,8 @@ export interface RegistryDeps {
   newUid(): string;
   /** Five characters for generated names. */
   randomSuffix(): string;
+  /** Told of each deletion when it is durable. It must not throw. Default: nobody wants to know. */
+  noteDeletion?(deletion: Deletion): void;
   /** Makes time and chance repeat themselves for further attempts at one decision. */
   record(): Tape;
 }

@@ -3,7 +3,7 @@ import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../../api/finalizers.ts"
 import type { KubeObject } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
 import type { StoredObject } from "../ports/object-store.ts";
-import type { ResourceKind } from "../ports/resource-kind.ts";
+import { groupResource, type ResourceKind } from "../ports/resource-kind.ts";
 import { validateAdmitted } from "./admit.ts";
 import { decideAdmitted } from "./decide-admitted.ts";
 import { keysOf } from "./keys.ts";
@@ -66,7 +66,21 @@ async function remove(deps: RegistryDeps, request: DeleteRequest): Promise<Delet
     warn: context.warn,
   });
   const plan = planDeletion(kind, current, { options, now: deps.now() });
-  return context.dryRun ? dryRun({ kind, stored }, plan) : execute(deps, { kind, key, stored }, plan);
+  if (context.dryRun) return dryRun({ kind, stored }, plan);
+  const deleted = await execute(deps, { kind, key, stored }, plan);
+  if (plan.kind !== "wait") tell(deps, request, { current, marked: plan.object, isGone: deleted.isGone });
+  return deleted;
+}
+
+function tell(
+  deps: RegistryDeps,
+  { kind, context }: DeleteRequest,
+  { current, marked, isGone }: { current: KubeObject; marked: KubeObject; isGone: boolean },
+): void {
+  const { user, userAgent, cause } = context;
+  const gracePeriodSeconds = marked.metadata.deletionGracePeriodSeconds ?? 0;
+  const resource = groupResource(kind);
+  deps.noteDeletion?.({ resource, object: current, user, userAgent, cause, gracePeriodSeconds, isGone });
 }
 
 /** Throws Conflict when the object is not the expected one. The message differs from that of an update. */

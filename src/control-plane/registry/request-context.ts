@@ -3,6 +3,10 @@ import type { User } from "../ports/user.ts";
 /** The properties of a request that do not depend on its verb. */
 export interface RequestContext {
   readonly user: User;
+  /** The program, as it names itself. Default: a part of the control plane. */
+  readonly userAgent?: string | undefined;
+  /** Why a deletion is asked for, or by which way. Default: nobody says. */
+  readonly cause?: string | undefined;
   /** Does everything but the write. */
   readonly dryRun: boolean;
   /** The manager to whom the changed fields belong in managedFields. */

@@ -259,7 +259,7 @@ function contextOf(call: ResourceRequest): RequestContext & ReturnType<typeof wr
   const { request, target, user, warn } = call;
   const userAgent = request.header("user-agent")[0] ?? "";
   const options = writeQueryOf(request.query, { verb: target.verb, userAgent });
-  return { user, warn, ...options };
+  return { user, userAgent, warn, ...options };
 }
 
 /** The parsed body, and the keys that its text has twice: decoding reports them besides its own warnings. */

@@ -63,8 +63,10 @@ export function evictionHandler(deps: RegistryDeps, reader: ResourceReader): Sub
       plan.kind === "evict-unready" && resourceVersion !== undefined ? { resourceVersion, ...asked } : asked;
     const preconditions = isDry ? exact : await markEvicted(deps, call, exact);
     const deletion = { ...options, ...(preconditions && { preconditions }) };
+    const cause = "an eviction through the API";
     try {
-      await deleteObject(deps, { kind, namespace, name, options: deletion, context: { ...context, dryRun: isDry } });
+      const asEviction = { ...context, dryRun: isDry, cause };
+      await deleteObject(deps, { kind, namespace, name, options: deletion, context: asEviction });
     } catch (error) {
       // The pod may have become ready meanwhile, and then the budget counts it.
       const isOwn = plan.kind === "evict-unready" && asked?.resourceVersion === undefined;

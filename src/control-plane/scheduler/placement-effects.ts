@@ -1,9 +1,13 @@
 import { isApiError } from "../../api/api-error.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
 import { messageOf } from "../../base/errors.ts";
+import type { Decision, Timeline } from "../../base/timeline.ts";
+import { NODES_REFUSED } from "../../explain/pod-decisions.ts";
 import type { ControllerDeps } from "../control-loop/controller.ts";
 import type { EventRecorder } from "../control-loop/record-events.ts";
+import { pendingPodOf } from "./cluster.ts";
 import type { ClusterView } from "./cluster-view.ts";
+import { describeChoice, describeRefusals } from "./describe-placement.ts";
 import { releaseDevices, reserveDevices } from "./devices/reserve-devices.ts";
 import type { Placement } from "./placement.ts";
 import { createPreemptor } from "./preempt-pods.ts";
@@ -12,6 +16,8 @@ import { reportUnschedulable } from "./report-unschedulable.ts";
 import type { SchedulingQueue } from "./scheduling-queue.ts";
 
 export interface SchedulerDeps extends ControllerDeps {
+  /** Where it tells how each pod was placed, or why not. Default: nobody wants to know. */
+  timeline?: Pick<Timeline, "record"> | undefined;
   /**
    * Puts the pod on the node, as `pods/binding` does. A read after the call sees the bound pod, even before the promise
    * resolves. Rejects with an ApiError: Conflict when somebody else was faster, NotFound.
@@ -37,9 +43,13 @@ interface SchedulerState {
 
 export function createPlacementEffects(deps: SchedulerDeps, { view, queue, events }: SchedulerState): PlacementEffects {
   const { log } = deps;
+  const tell = (object: KubeObject, decision: Decision) => {
+    const { namespace = "", name = "", uid = "" } = object.metadata;
+    deps.timeline?.record({ namespace, name, uid }, decision);
+  };
   const preemptor = createPreemptor({ ...deps, events });
   return {
-    async bind(key, object, { nodeName, devices }) {
+    async bind(key, object, { nodeName, devices, search }) {
       try {
         await reserveDevices(deps, typed("Pod", object), devices);
         await deps.bind(object, nodeName);
@@ -60,6 +70,8 @@ export function createPlacementEffects(deps: SchedulerDeps, { view, queue, event
       queue.finish(key);
       const message = `Successfully assigned ${key} to ${nodeName}`;
       events.record({ about: object, type: "Normal", reason: "Scheduled", message });
+      const choice = describeChoice(pendingPodOf(typed("Pod", object)), nodeName, search);
+      tell(object, { type: "Normal", reason: "Scheduled", message: choice });
       return true;
     },
     async prepare(key, object, placement) {
@@ -71,7 +83,10 @@ export function createPlacementEffects(deps: SchedulerDeps, { view, queue, event
         queue.delay(key);
       }
     },
-    async wait(key, object, { message, nominatedNode, preemption, released }) {
+    async wait(key, object, { message, refusals, nominatedNode, preemption, released }) {
+      const pod = pendingPodOf(typed("Pod", object));
+      const why = refusals.length === 0 ? message : describeRefusals(pod, refusals);
+      tell(object, { type: "Warning", reason: NODES_REFUSED, message: why });
       events.record({ about: object, type: "Warning", reason: "FailedScheduling", message });
       await reportUnschedulable(deps, object, { message, nominatedNode });
       for (const claim of released) await releaseDevices(deps, typed("Pod", object), claim);
@@ -81,6 +96,9 @@ export function createPlacementEffects(deps: SchedulerDeps, { view, queue, event
         node: preemption.nodeName,
         victims: preemption.victims.map((victim) => victim.key),
       });
+      const victims = preemption.victims.map((victim) => `${victim.key} (priority ${victim.priority})`).join(", ");
+      const room = `Pods make room on ${preemption.nodeName} for this one, of priority ${pod.info.priority}: ${victims}`;
+      tell(object, { type: "Normal", reason: "Preempting", message: room });
       if (!(await preemptor.preempt(object, preemption))) queue.delay(key);
     },
   };

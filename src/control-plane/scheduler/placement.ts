@@ -1,6 +1,7 @@
 import { computeNamedNodes } from "../../api/selectors/node-selector.ts";
 import { assert } from "../../base/assert.ts";
 import type { Cluster, NodeInfo, PendingPod } from "./cluster.ts";
+import type { NodeSearch } from "./describe-placement.ts";
 import { checkDeviceClaims, createDevicePlanner, type DevicePlan, movableClaimsOf } from "./devices/plan-devices.ts";
 import { formatUnfit } from "./diagnosis.ts";
 import type { FilteredOut } from "./filters/all-filters.ts";
@@ -10,7 +11,7 @@ import { createFitCheck } from "./fit.ts";
 import { createVolumePlanner, hasWork, type VolumePlan } from "./plan-volumes.ts";
 import type { PodInfo } from "./pod-info.ts";
 import { type Budget, type Preemption, planPreemption } from "./preemption.ts";
-import { chooseNode } from "./score.ts";
+import { rankNodes } from "./score.ts";
 
 /** The decision about a pod that looks for a node. */
 export type Placement =
@@ -19,12 +20,15 @@ export type Placement =
       readonly nodeName: string;
       /** The claims of devices that are written before. */
       readonly devices: DevicePlan;
+      readonly search: NodeSearch;
     }
   /** The pod goes to the node as soon as its claims have their volumes. */
   | { readonly kind: "prepare"; readonly nodeName: string; readonly volumes: VolumePlan }
   | {
       readonly kind: "wait";
       readonly message: string;
+      /** Why each node was turned down; empty where a reason rules out all of them. */
+      readonly refusals: NodeSearch["refusals"];
       readonly helpedBy: ReadonlySet<ClusterChange>;
       /** The pods to evict for it. */
       readonly preemption: Preemption | undefined;
@@ -60,14 +64,23 @@ export function planPlacement(question: PlacementQuestion): Placement {
   });
   // Pods were evicted to make room there, which would be wasted if the pod went elsewhere.
   const promised = fitting.find(({ name }) => name === pod.info.nominatedNode);
-  const node = promised ?? chooseNode(pod, fitting, cluster);
-  if (node !== undefined) return placeOn(node, question);
+  const ranking = rankNodes(pod, fitting, cluster);
+  const node = promised ?? fitting.find(({ name }) => name === ranking[0]?.name);
+  const refusals = refusalsOf(cluster, rejections);
+  if (node !== undefined) return placeOn(node, question, { ranking, refusals });
   const reasons = [...rejections.values()].map((rejection) => rejection.reasons);
   const helpedBy = [...rejections.values()].flatMap((rejection) => rejection.helpedBy);
   return unfit(question, { reasons }, { helpedBy, rejections });
 }
 
-function placeOn(node: NodeInfo, { pod, cluster }: PlacementQuestion): Placement {
+function refusalsOf(cluster: Cluster, rejections: ReadonlyMap<string, FilteredOut>): NodeSearch["refusals"] {
+  return cluster.nodes.flatMap((node) => {
+    const rejection = rejections.get(node.name);
+    return rejection === undefined ? [] : [{ node, rejection }];
+  });
+}
+
+function placeOn(node: NodeInfo, { pod, cluster }: PlacementQuestion, search: NodeSearch): Placement {
   const { name: nodeName } = node;
   const { info, deviceClaims } = pod;
   const volumes = info.claims.length === 0 ? undefined : createVolumePlanner(pod, cluster)(node);
@@ -75,7 +88,7 @@ function placeOn(node: NodeInfo, { pod, cluster }: PlacementQuestion): Placement
   if (volumes !== undefined && hasWork(volumes)) return { kind: "prepare", nodeName, volumes };
   const devices = deviceClaims.length === 0 ? [] : createDevicePlanner(pod, cluster)(node);
   assert(!("reason" in devices), `a node without devices for ${info.key} passed the filters`);
-  return { kind: "bind", nodeName, devices };
+  return { kind: "bind", nodeName, devices, search };
 }
 
 /** The reason that rules out all nodes; undefined when there is none. */
@@ -97,10 +110,11 @@ function unfit(
   { helpedBy, rejections = new Map() }: Hindrance,
 ): Placement {
   const released = movableClaimsOf(pod, cluster);
+  const refusals = refusalsOf(cluster, rejections);
   if (released.length > 0) {
     // Devices that nobody uses are given back before a pod is evicted.
     const message = formatUnfit(cluster.nodes.length, why);
-    return { ...waiting(message, [...helpedBy, "device"], pod.info.nominatedNode), released };
+    return { ...waiting(message, [...helpedBy, "device"], pod.info.nominatedNode), refusals, released };
   }
   const plan = planPreemption({ pod, cluster, nominated, rejections, budgets: readBudgets() });
   const total = cluster.nodes.length;
@@ -108,11 +122,12 @@ function unfit(
     const { preemption } = plan;
     return {
       ...waiting(formatUnfit(total, why), helpedBy, preemption.nodeName),
+      refusals,
       preemption,
     };
   }
   const nominatedNode = plan.keepsNomination ? pod.info.nominatedNode : "";
-  return waiting(formatUnfit(total, why, plan.message), helpedBy, nominatedNode);
+  return { ...waiting(formatUnfit(total, why, plan.message), helpedBy, nominatedNode), refusals };
 }
 
 interface Hindrance {
@@ -124,6 +139,7 @@ function waiting(message: string, helpedBy: readonly ClusterChange[], nominatedN
   return {
     kind: "wait",
     message,
+    refusals: [],
     helpedBy: new Set(helpedBy),
     preemption: undefined,
     nominatedNode,

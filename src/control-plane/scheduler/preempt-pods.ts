@@ -1,4 +1,5 @@
 import { isApiError } from "../../api/api-error.ts";
+import type { Pod } from "../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { formatTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -20,15 +21,16 @@ interface Preemptor {
 
 /** Deletes victims with their own grace period, after it has recorded the reason in their status. */
 export function createPreemptor({ reader, writer, clock, log, events }: PreemptorDeps): Preemptor {
-  const send = async (victim: PodInfo, nodeName: string, { metadata }: KubeObject) => {
+  const send = async (victim: PodInfo, nodeName: string, preemptor: KubeObject) => {
     const target = { resource: "pods", namespace: victim.namespace, name: victim.name };
     const object = reader.get(target);
     if (object === undefined || object.metadata.uid !== victim.uid || victim.isTerminating) return;
     const pod = typed("Pod", object);
     const marked = withPodCondition(pod, ofGeneration(CONDITION, pod), formatTime(clock.now()));
     if (marked !== undefined) await writer.update("pods", untyped(marked), "status");
-    await writer.remove(target, { preconditions: { uid: victim.uid } });
-    const message = `Preempted by pod ${metadata.uid ?? ""} on node ${nodeName}`;
+    const cause = describePreemption(victim, typed("Pod", preemptor));
+    await writer.remove(target, { preconditions: { uid: victim.uid }, cause });
+    const message = `Preempted by pod ${preemptor.metadata.uid ?? ""} on node ${nodeName}`;
     events.record({ about: object, type: "Normal", reason: "Preempted", message });
   };
   return {
@@ -46,6 +48,12 @@ export function createPreemptor({ reader, writer, clock, log, events }: Preempto
       return (await Promise.all(sending)).every(Boolean);
     },
   };
+}
+
+function describePreemption(victim: PodInfo, { metadata, spec }: Pod): string {
+  const preemptor = `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`;
+  const priorities = `its priority ${spec?.priority ?? 0} is above ${victim.priority}`;
+  return `the scheduler, to make room on ${victim.nodeName} for the pod ${preemptor}, because ${priorities}`;
 }
 
 const CONDITION = {

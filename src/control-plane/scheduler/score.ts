@@ -17,14 +17,21 @@ const SCORES: ReadonlyArray<readonly [score: ScoreNodes, weight: number]> = [
   [scoreImages, 1],
 ];
 
-/** Chooses the node with the highest score among those that fit; of several, the first by name. */
-export function chooseNode(pod: PendingPod, nodes: readonly NodeInfo[], cluster: Cluster): NodeInfo | undefined {
-  if (nodes.length <= 1) return nodes[0];
+/** A node that fits, with the sum of its weighed scores. */
+export interface RankedNode {
+  readonly name: string;
+  /** 0 where there is no other node to compare with. */
+  readonly score: number;
+}
+
+/** Ranks the nodes that fit, the highest score first; equal ones by name, which is their order. */
+export function rankNodes(pod: PendingPod, nodes: readonly NodeInfo[], cluster: Cluster): readonly RankedNode[] {
+  if (nodes.length <= 1) return nodes.map(({ name }) => ({ name, score: 0 }));
   const totals = nodes.map(() => 0);
   for (const [score, weight] of SCORES) {
     for (const [index, value] of (score(pod, nodes, cluster) ?? []).entries()) {
       totals[index] = (totals[index] ?? 0) + weight * value;
     }
   }
-  return nodes[totals.indexOf(Math.max(...totals))];
+  return nodes.map(({ name }, index) => ({ name, score: totals[index] ?? 0 })).toSorted((a, b) => b.score - a.score);
 }

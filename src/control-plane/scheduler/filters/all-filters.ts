@@ -38,19 +38,21 @@ const FILTERS: readonly FilterRow[] = [
 
 /** The rejection of a node, with the filter that it comes from. */
 export interface FilteredOut extends NodeRejection {
+  /** The name of the filter's plugin. */
+  readonly plugin: string;
   readonly helpedBy: readonly ClusterChange[];
 }
 
 /** Combines all filters for one pod in one state of the cluster. */
 export function createNodeFilter(pod: PendingPod, cluster: Cluster): (node: NodeInfo) => FilteredOut | undefined {
-  const filters = FILTERS.flatMap(({ create, helpedBy }): { filter: NodeFilter; helpedBy: FilterRow["helpedBy"] }[] => {
+  const filters = FILTERS.flatMap(({ create, ...row }): (Omit<FilterRow, "create"> & { filter: NodeFilter })[] => {
     const filter = create(pod, cluster);
-    return filter === undefined ? [] : [{ filter, helpedBy }];
+    return filter === undefined ? [] : [{ ...row, filter }];
   });
   return (node) => {
-    for (const { filter, helpedBy } of filters) {
+    for (const { filter, plugin, helpedBy } of filters) {
       const rejection = filter(node);
-      if (rejection !== undefined) return { ...rejection, helpedBy };
+      if (rejection !== undefined) return { ...rejection, plugin, helpedBy };
     }
     return undefined;
   };

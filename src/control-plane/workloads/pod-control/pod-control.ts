@@ -46,10 +46,11 @@ export function createPodControl(
       }
     },
     async remove(owner, { metadata }) {
+      const cause = `the controller of its ${owner.kind} ${owner.metadata.name ?? ""}`;
       const { namespace = "", name = "", uid } = metadata;
       const preconditions = { ...(uid !== undefined && { uid }) };
       try {
-        await writer.remove({ resource: "pods", namespace, name }, { preconditions });
+        await writer.remove({ resource: "pods", namespace, name }, { preconditions, cause });
       } catch (error) {
         if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return false;
         if (isApiError(error)) tell(owner, "FailedDelete", `Error deleting: ${messageOf(error)}`);

@@ -52,7 +52,8 @@ export function createSetPodControl(deps: SetPodDeps): SetPodControl {
       const { namespace = "", name = "", uid } = pod.metadata;
       await telling(deps, { set, pod, verb: "Delete" }, async () => {
         const preconditions = { ...(uid !== undefined && { uid }) };
-        await orGone(deps.writer.remove({ resource: "pods", namespace, name }, { preconditions }));
+        const cause = `the controller of its StatefulSet ${set.metadata.name ?? ""}`;
+        await orGone(deps.writer.remove({ resource: "pods", namespace, name }, { preconditions, cause }));
       });
     },
     hasStaleClaim(set, ordinal) {
