@@ -115,6 +115,18 @@ export interface CgroupDetails {
   readonly tasks: number | undefined;
   /** Undefined: as many as there may be. */
   readonly maxTasks: number | undefined;
+  /** Of the devices that the kernel counts for the cgroup. */
+  readonly disks: readonly DiskTraffic[];
+}
+
+/** Counters of what was read from a block device and written to it. */
+export interface DiskTraffic {
+  /** The path, such as `/dev/sda`; the numbers, such as `8:0`, where the kernel shows no name. */
+  readonly device: string;
+  readonly reads: number;
+  readonly writes: number;
+  readonly readBytes: number;
+  readonly writtenBytes: number;
 }
 
 /** The counters of a quota. */

@@ -57,7 +57,19 @@ const DETAILS = {
   oomKills: 1,
   tasks: 5,
   maxTasks: undefined,
+  disks: [
+    { device: "/dev/sda", reads: 10, writes: 20, readBytes: 4_096, writtenBytes: 8_192 },
+    { device: "253:1", reads: 1, writes: 0, readBytes: 512, writtenBytes: 0 },
+  ],
 };
+
+const BLKIO_BYTES =
+  "8:0 Read 4096\n8:0 Write 8192\n8:0 Sync 1\n8:0 Total 12288\n253:1 Read 512\n253:1 Write 0\nTotal 12800\n";
+const BLKIO_SERVICED = "8:0 Read 10\n8:0 Write 20\n8:0 Total 30\n253:1 Read 1\n253:1 Write 0\nTotal 31\n";
+const IO_STAT = `8:0 rbytes=4096 wbytes=8192 rios=10 wios=20 dbytes=0 dios=0
+7:0 
+253:1 rbytes=512 wbytes=0 rios=1 wios=0 dbytes=0 dios=0
+`;
 
 const MEMORY_STAT_V1 = `cache 1
 rss 1
@@ -94,6 +106,8 @@ function filesV1(path: string): Record<string, string> {
     [`memory${path}/memory.oom_control`]: "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
     [`pids${path}/pids.current`]: "5\n",
     [`pids${path}/pids.max`]: "max\n",
+    [`blkio${path}/blkio.throttle.io_service_bytes_recursive`]: BLKIO_BYTES,
+    [`blkio${path}/blkio.throttle.io_serviced`]: BLKIO_SERVICED,
   };
 }
 
@@ -131,6 +145,7 @@ pgmajfault 7
     "memory.events": "low 0\nhigh 0\nmax 9\noom 1\noom_kill 1\n",
     "pids.current": "5\n",
     "pids.max": "max\n",
+    "io.stat": IO_STAT,
     "cgroup.procs": "4711\n4712\n",
     "cpu.pressure": PRESSURE,
     "memory.pressure": PRESSURE,
@@ -155,11 +170,12 @@ async function makeTree(files: Record<string, string>): Promise<string> {
 }
 
 const places = [...Object.values(PATHS), MONITOR];
+const makeDevices = async () => await makeTree({ "8:0/uevent": "MAJOR=8\nMINOR=0\nDEVNAME=sda\nDEVTYPE=disk\n" });
 const merged = (filesOf: (path: string) => Record<string, string>) => Object.assign({}, ...places.map(filesOf));
 
 async function createV1(): Promise<Cgroups> {
   const proc = await makeTree({ "self/cgroup": "4:memory:/nodelet.slice\n2:cpu,cpuacct:/nodelet.slice\n0::/other\n" });
-  return createLinuxCgroups({ root: await makeTree(merged(filesV1)), proc });
+  return createLinuxCgroups({ root: await makeTree(merged(filesV1)), proc, devices: await makeDevices() });
 }
 
 async function createV2(): Promise<Cgroups> {
@@ -167,6 +183,7 @@ async function createV2(): Promise<Cgroups> {
   return createLinuxCgroups({
     root: await makeTree({ "cgroup.controllers": "cpu memory\n", ...merged(filesV2) }),
     proc,
+    devices: await makeDevices(),
   });
 }
 

@@ -14,13 +14,19 @@ interface LinuxCgroupsOptions {
   /** Where the hierarchies are mounted. */
   readonly root?: string;
   readonly proc?: string;
+  /** Where block devices are shown by their numbers. */
+  readonly devices?: string;
 }
 
 /**
  * Reads both versions. On a machine that has both mounted it reads version 1, whose controllers are the ones in use
  * there.
  */
-export function createLinuxCgroups({ root = "/sys/fs/cgroup", proc = "/proc" }: LinuxCgroupsOptions = {}): Cgroups {
+export function createLinuxCgroups({
+  root = "/sys/fs/cgroup",
+  proc = "/proc",
+  devices = "/sys/dev/block",
+}: LinuxCgroupsOptions = {}): Cgroups {
   const isUnified = existsSync(`${root}/cgroup.controllers`);
   const pause = createPauses();
   return {
@@ -34,8 +40,8 @@ export function createLinuxCgroups({ root = "/sys/fs/cgroup", proc = "/proc" }: 
       await pause();
       const beneath = path === "/" ? "" : path;
       return isUnified
-        ? readCgroupV2(`${root}${beneath}`, details, `${proc}/meminfo`)
-        : readCgroupV1(root, beneath, details);
+        ? readCgroupV2(`${root}${beneath}`, { details, memoryInfo: `${proc}/meminfo`, devices })
+        : readCgroupV1(root, beneath, { details, devices });
     },
     own: async () => parseOwn(readKernelFile(`${proc}/self/cgroup`) ?? "", isUnified),
   };

@@ -1,5 +1,13 @@
-import type { CgroupCpu, CgroupDetails, CgroupMemory, CgroupThrottling, CgroupUsage } from "../../cgroups-port.ts";
+import type {
+  CgroupCpu,
+  CgroupDetails,
+  CgroupMemory,
+  CgroupThrottling,
+  CgroupUsage,
+  DiskTraffic,
+} from "../../cgroups-port.ts";
 import { parseFlatKeyed, parseNumber, readKernelFile } from "./kernel-files.ts";
+import { parseBlkio } from "./read-disks.ts";
 
 /**
  * A limit above this means no limit: the kernel rounds the largest number to pages (cadvisor: metrics/prometheus.go).
@@ -9,7 +17,11 @@ const UNLIMITED = 2 ** 62;
 const TICK_NANOSECONDS = 10_000_000;
 
 /** Reads a cgroup of version 1. Undefined when neither processors nor memory are counted there. */
-export function readCgroupV1(root: string, path: string, details: boolean): CgroupUsage | undefined {
+export function readCgroupV1(
+  root: string,
+  path: string,
+  { details, devices }: { readonly details: boolean; readonly devices: string },
+): CgroupUsage | undefined {
   const read = (controller: string, file: string) => readKernelFile(`${root}/${controller}${path}/${file}`);
   const cpu = readCpu(read);
   const memory = readMemory(read);
@@ -20,7 +32,7 @@ export function readCgroupV1(root: string, path: string, details: boolean): Cgro
     memory,
     pids: parsePids(processes),
     pressure: {},
-    details: details ? readDetails(read) : undefined,
+    details: details ? readDetails(read, devices) : undefined,
   };
 }
 
@@ -60,7 +72,7 @@ function readMemory(read: Read): CgroupMemory | undefined {
   };
 }
 
-function readDetails(read: Read): CgroupDetails {
+function readDetails(read: Read, devices: string): CgroupDetails {
   const quota = parseNumber(read("cpu", "cpu.cfs_quota_us"));
   return {
     cpuShares: parseNumber(read("cpu", "cpu.shares")),
@@ -74,7 +86,14 @@ function readDetails(read: Read): CgroupDetails {
     oomKills: parseFlatKeyed(read("memory", "memory.oom_control")).get("oom_kill"),
     tasks: parseNumber(read("pids", "pids.current")),
     maxTasks: parseNumber(read("pids", "pids.max")),
+    disks: readDisks(read, devices),
   };
+}
+
+function readDisks(read: Read, devices: string): DiskTraffic[] {
+  const file = (kind: string) =>
+    read("blkio", `blkio.throttle.${kind}_recursive`) ?? read("blkio", `blkio.throttle.${kind}`);
+  return parseBlkio({ bytes: file("io_service_bytes"), operations: file("io_serviced") }, devices);
 }
 
 function parseThrottling(text: string | undefined): CgroupThrottling | undefined {

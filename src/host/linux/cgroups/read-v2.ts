@@ -1,6 +1,7 @@
 import type { CgroupCpu, CgroupDetails, CgroupMemory, CgroupThrottling, CgroupUsage } from "../../cgroups-port.ts";
 import { parseFlatKeyed, parseNumber, readKernelFile } from "./kernel-files.ts";
 import { readPressure } from "./parse-pressure.ts";
+import { parseIoStat } from "./read-disks.ts";
 import { parsePids } from "./read-v1.ts";
 
 type Read = (file: string) => string | undefined;
@@ -8,11 +9,20 @@ type Values = ReadonlyMap<string, number>;
 
 const MICROSECOND = 1_000;
 
-/**
- * Reads a cgroup of version 2. `memoryInfo` is the path of `/proc/meminfo`, which has the numbers that the root's own
- * files lack.
- */
-export function readCgroupV2(directory: string, details: boolean, memoryInfo: string): CgroupUsage | undefined {
+interface ReadOptions {
+  /** Also what only a page of metrics shows. */
+  readonly details: boolean;
+  /** The path of `/proc/meminfo`, which has the numbers that the root's own files lack. */
+  readonly memoryInfo: string;
+  /** Where block devices are shown by their numbers. */
+  readonly devices: string;
+}
+
+/** Reads a cgroup of version 2. */
+export function readCgroupV2(
+  directory: string,
+  { details, memoryInfo, devices }: ReadOptions,
+): CgroupUsage | undefined {
   const read: Read = (file) => readKernelFile(`${directory}/${file}`);
   const processes = read("cgroup.procs");
   if (processes === undefined) return undefined;
@@ -22,7 +32,7 @@ export function readCgroupV2(directory: string, details: boolean, memoryInfo: st
     memory: readMemory(read, memoryInfo),
     pids: parsePids(processes),
     pressure: readPressure((resource) => read(`${resource}.pressure`)),
-    details: details ? readDetails(read, cpuStat) : undefined,
+    details: details ? readDetails(read, cpuStat, devices) : undefined,
   };
 }
 
@@ -69,7 +79,7 @@ function readAmounts(read: Read, memoryInfo: string): { usage: number; swap: num
   return { usage: bytesOf("MemTotal") - bytesOf("MemFree"), swap: bytesOf("SwapTotal") - bytesOf("SwapFree") };
 }
 
-function readDetails(read: Read, cpuStat: Values): CgroupDetails {
+function readDetails(read: Read, cpuStat: Values, devices: string): CgroupDetails {
   const [quota, period] = (read("cpu.max") ?? "").trim().split(" ");
   return {
     cpuShares: sharesOf(parseNumber(read("cpu.weight"))),
@@ -84,6 +94,7 @@ function readDetails(read: Read, cpuStat: Values): CgroupDetails {
     oomKills: parseFlatKeyed(read("memory.events")).get("oom_kill"),
     tasks: parseNumber(read("pids.current")),
     maxTasks: parseNumber(read("pids.max")),
+    disks: parseIoStat(read("io.stat"), devices),
   };
 }
 

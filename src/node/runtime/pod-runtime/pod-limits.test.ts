@@ -27,6 +27,7 @@ function usageOf({ memory, shares, quota }: Has): CgroupUsage {
       oomKills: undefined,
       tasks: undefined,
       maxTasks: undefined,
+      disks: [],
     },
   };
 }

@@ -37,6 +37,7 @@ beforeEach(() => {
       oomKills: 1,
       tasks: 5,
       maxTasks: undefined,
+      disks: [],
     },
   });
   const counts = { bytes: 100, packets: 1, errors: 2, dropped: 3 };

@@ -1,4 +1,4 @@
-import type { CgroupDetails, CgroupMemory, CgroupUsage, Pressure } from "../../../../host/cgroups-port.ts";
+import type { CgroupDetails, CgroupMemory, CgroupUsage, DiskTraffic, Pressure } from "../../../../host/cgroups-port.ts";
 
 /** A series with one or several samples for each cgroup. */
 interface CgroupSeries {
@@ -185,6 +185,13 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
+const DISK_ROWS: ReadonlyArray<readonly [name: string, help: string, countOf: (disk: DiskTraffic) => number]> = [
+  ["container_fs_reads_bytes_total", "Cumulative count of bytes read", ({ readBytes }) => readBytes],
+  ["container_fs_reads_total", "Cumulative count of reads completed", ({ reads }) => reads],
+  ["container_fs_writes_bytes_total", "Cumulative count of bytes written", ({ writtenBytes }) => writtenBytes],
+  ["container_fs_writes_total", "Cumulative count of writes completed", ({ writes }) => writes],
+];
+
 /** The series of `/metrics/cadvisor` that come from the kernel's counters of each cgroup. */
 export const CGROUP_SERIES: readonly CgroupSeries[] = [
   {
@@ -200,6 +207,11 @@ export const CGROUP_SERIES: readonly CgroupSeries[] = [
     type: "counter",
     read: ({ memory: counts }) => (counts === undefined ? [] : readFaults(counts)),
   },
+  ...DISK_ROWS.map(([name, help, countOf]): CgroupSeries => {
+    const read = ({ details: found }: CgroupUsage) =>
+      (found?.disks ?? []).map((disk) => ({ value: countOf(disk), labels: { device: disk.device } }));
+    return { name, help, type: "counter", read };
+  }),
   ...ROWS.map(([name, help, type, read]): CgroupSeries => {
     const readOne = (usage: CgroupUsage) => {
       const value = read(usage);
