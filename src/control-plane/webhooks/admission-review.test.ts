@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { readReviewAnswer, reviewOf, spokenReviewVersion } from "./admission-review.ts";
+import { readReviewAnswer, reviewOf } from "./admission-review.ts";
+import { spokenReviewVersion } from "./review-version.ts";
 
 it.each([
   [["v1", "v1beta1"], "v1"],

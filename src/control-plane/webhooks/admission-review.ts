@@ -1,6 +1,7 @@
 import { isRecord } from "../../api/object.ts";
 import { CodedError } from "../../base/errors.ts";
 import { requestFields, type ViewedRequest } from "../admission/matching/viewed-request.ts";
+import type { ReviewVersion } from "./review-version.ts";
 import type { WebhookType } from "./webhook-configurations.ts";
 
 const GROUP = "admission.k8s.io";
@@ -10,14 +11,6 @@ const KIND = "AdmissionReview";
 export function reviewedRequest(request: ViewedRequest): object {
   const { object, current } = request;
   return { ...requestFields(request), object: object ?? null, oldObject: current ?? null };
-}
-
-/** The versions of AdmissionReview that are spoken. */
-export type ReviewVersion = "v1" | "v1beta1";
-
-/** The first of the versions that is spoken; undefined when none of them is. */
-export function spokenReviewVersion(versions: readonly string[]): ReviewVersion | undefined {
-  return versions.find((version) => version === "v1" || version === "v1beta1");
 }
 
 interface ReviewForm {

@@ -4,7 +4,7 @@ import { labelSelectorOf } from "../../api/selectors/label-selector.ts";
 import type { RequestSelection } from "../admission/matching/match-request.ts";
 import { compileMatchConditions, type NamedProgram } from "../cel/policies/compile-policy.ts";
 import type { ResourceReader } from "../ports/resources.ts";
-import { type ReviewVersion, spokenReviewVersion } from "./admission-review.ts";
+import { type ReviewVersion, spokenReviewVersion } from "./review-version.ts";
 import type { WebhookPlace } from "./webhook-client.ts";
 
 export type WebhookType = "mutating" | "validating";
