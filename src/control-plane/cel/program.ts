@@ -1,6 +1,8 @@
 import { BudgetExceededError, createCostBudget } from "./budget.ts";
-import { checkExpression, type Environment } from "./check.ts";
-import { showProblems } from "./expression.ts";
+import { type Checked, checkExpression, type Environment } from "./check.ts";
+import { estimateCost } from "./estimate/estimate-cost.ts";
+import type { DeclaredSize } from "./estimate/sizes.ts";
+import { type Expression, showProblems } from "./expression.ts";
 import { ADDRESS_FUNCTIONS, CIDR, IP } from "./functions/addresses.ts";
 import { AUTHORIZATION_FUNCTIONS } from "./functions/authorization.ts";
 import { CONVERSIONS } from "./functions/conversions.ts";
@@ -92,14 +94,10 @@ export function compileExpression(
   variables: ReadonlyMap<string, CelType>,
   vocabulary: Vocabulary = NOTHING_MORE,
 ): Program | { readonly problem: string } {
-  const parsed = parseExpression(text);
-  if ("problems" in parsed) return { problem: showProblems(text, parsed.problems) };
-  const findType = (name: string) => TYPE_NAMES.get(name) ?? vocabulary.findType(name);
-  const functions = new Map([...FUNCTIONS, ...byName(vocabulary.functions)]);
-  const environment: Environment = { variables, functions, findType };
-  const checked = checkExpression(parsed.expression, environment);
-  if ("problems" in checked) return { problem: showProblems(text, checked.problems) };
-  const step = planExpression(parsed.expression, checked, (name) =>
+  const found = checkText(text, variables, vocabulary);
+  if ("problem" in found) return found;
+  const { expression, checked, findType } = found;
+  const step = planExpression(expression, checked, (name) =>
     findType(name) === undefined ? undefined : { kind: "type", name },
   );
   const read = new Set([...checked.variables.values()].filter((name) => variables.has(name)));
@@ -120,4 +118,39 @@ export function compileExpression(
       }
     },
   };
+}
+
+/**
+ * The most that an evaluation of the expression costs, where its variables are of the declared size; Infinity where
+ * nothing bounds it. Undefined for an expression that does not compile.
+ */
+export function estimateExpression(
+  text: string,
+  variables: ReadonlyMap<string, CelType>,
+  declared: DeclaredSize,
+): number | undefined {
+  const found = checkText(text, variables, NOTHING_MORE);
+  return "problem" in found ? undefined : estimateCost(found.expression, found.checked, declared);
+}
+
+interface CheckedText {
+  readonly expression: Expression;
+  readonly checked: Checked;
+  readonly findType: Environment["findType"];
+}
+
+function checkText(
+  text: string,
+  variables: ReadonlyMap<string, CelType>,
+  vocabulary: Vocabulary,
+): CheckedText | { readonly problem: string } {
+  const parsed = parseExpression(text);
+  if ("problems" in parsed) return { problem: showProblems(text, parsed.problems) };
+  const { expression } = parsed;
+  const findType = (name: string) => TYPE_NAMES.get(name) ?? vocabulary.findType(name);
+  const functions = new Map([...FUNCTIONS, ...byName(vocabulary.functions)]);
+  const environment: Environment = { variables, functions, findType };
+  const checked = checkExpression(expression, environment);
+  if ("problems" in checked) return { problem: showProblems(text, checked.problems) };
+  return { expression, checked, findType };
 }

@@ -57,12 +57,16 @@ export function compileOwnRules(schema: Schema, type: CelType | undefined): Comp
   return type === undefined ? [] : rules.map((rule) => compileRule(schema, rule, type));
 }
 
-function compileRule(schema: Schema, rule: ValidationRule, type: CelType): CompiledRule {
-  const oldType = rule.optionalOldSelf === true ? types.optionalType(type) : type;
-  const variables = new Map([
+/** The variables of a rule about values of the type. */
+export function ruleVariables({ optionalOldSelf }: ValidationRule, type: CelType): ReadonlyMap<string, CelType> {
+  return new Map([
     ["self", type],
-    ["oldSelf", oldType],
+    ["oldSelf", optionalOldSelf === true ? types.optionalType(type) : type],
   ]);
+}
+
+function compileRule(schema: Schema, rule: ValidationRule, type: CelType): CompiledRule {
+  const variables = ruleVariables(rule, type);
   const program = compileExpected(rule.rule, variables, {
     type: types.BOOL,
     failed: "compilation failed: ",

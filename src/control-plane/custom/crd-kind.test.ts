@@ -293,3 +293,24 @@ test("what is false is not kept of a definition", () => {
   const crd = createCrd(cronTabManifest({}, { preserveUnknownFields: false }));
   expect(crd.spec).not.toHaveProperty("preserveUnknownFields");
 });
+
+describe("rules that may cost too much", () => {
+  const rule = { rule: "self.all(x, self.all(y, x == y))" };
+  const dear = { type: "array", items: { type: "string" }, "x-kubernetes-validations": [rule] };
+  const costsOf = (manifest: unknown) =>
+    strategy.validateCreate?.(untyped(createCrd(manifest))).map((error) => formatFieldError(error));
+  const changed = (next: unknown, before: unknown) =>
+    strategy.validateUpdate?.(untyped(createCrd(next)), untyped(createCrd(before))).map(formatFieldError) ?? [];
+
+  test("are refused in a new definition, and told at the place that versions share", () => {
+    expect(costsOf(cronTabManifest())).toEqual([]);
+    expect(costsOf(withField(dear))?.[0]).toMatch(
+      /^spec\.validation\.openAPIV3Schema\.properties\[x\]\.x-kubernetes-validations\[0\]\.rule: Forbidden: estimated rule cost/,
+    );
+  });
+
+  test("stay in a definition that has them already, and come into none", () => {
+    expect(changed(withField(dear), withField(dear))).toEqual([]);
+    expect(changed(withField(dear), cronTabManifest()).join()).toContain("estimated rule cost exceeds budget");
+  });
+});

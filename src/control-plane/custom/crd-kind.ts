@@ -4,7 +4,7 @@ import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { servedNode } from "../../api/schema-node.ts";
 import type { Column, ResourceKind } from "../ports/resource-kind.ts";
 import { decodeCrd } from "./crd-decode.ts";
-import { validateCrd, validateCrdUpdate } from "./crd-rules.ts";
+import { checkCosts, validateCrd, validateCrdUpdate } from "./crd-rules.ts";
 import { isEstablished, markCrdDeleted } from "./crd-status.ts";
 import { isKnownFormat } from "./formats.ts";
 import { walkSchemas } from "./schema-props.ts";
@@ -60,6 +60,7 @@ export const CRD_KIND: ResourceKind = {
     prepareCreate: onCrd(({ status: _status, ...crd }) => keepStorageVersion(crd)),
     prepareUpdate: onCrd(keepStorageVersion),
     validate: (object) => validateCrd(crdOf(object)),
+    validateCreate: (object) => checkCosts(crdOf(object)),
     validateUpdate: (next, current) => validateCrdUpdate(crdOf(next), crdOf(current)),
     warnings: (object, current) => {
       const known = new Set(current && warnAbout(crdOf(current)));

@@ -12,6 +12,7 @@ import { each, forbidden, invalid, invalidEach, oneOf, required } from "../../ap
 import { validateWebhookClient } from "../../api/validation/webhook-client.ts";
 import { APPROVAL_ANNOTATION, readApproval } from "./crd-approval.ts";
 import { hasValidBundle, isEstablished } from "./crd-status.ts";
+import { checkRuleCosts } from "./rule-costs.ts";
 import { validateVersion } from "./version-rules.ts";
 
 /** The problems that kube-apiserver would find in a CRD, metadata apart. */
@@ -45,7 +46,19 @@ export function validateCrdUpdate(next: CustomResourceDefinition, current: Custo
   return [...fixed, ...(isEstablished(current) ? established : [])]
     .filter(([, value, old]) => value !== old)
     .map(([path, value]) => invalid(path, value, "field is immutable"))
-    .concat(isEstablished(current) && hasValidBundle(current) && !hasValidBundle(next) ? [invalidBundle(next)] : []);
+    .concat(isEstablished(current) && hasValidBundle(current) && !hasValidBundle(next) ? [invalidBundle(next)] : [])
+    .concat(checkCosts(next, current));
+}
+
+/** The rules that may cost too much. Those of a schema that stays as it is were let in before, maybe by other limits. */
+export function checkCosts({ spec }: CustomResourceDefinition, current?: CustomResourceDefinition): FieldError[] {
+  const before = new Map(current?.spec.versions.map(({ name, schema }) => [name, schema]));
+  const errors = each("spec.versions", spec.versions, ({ name, schema }, path) => {
+    const root = schema?.openAPIV3Schema;
+    if (root === undefined || isDeepStrictEqual(schema, before.get(name))) return [];
+    return checkRuleCosts(root, `${path}.schema.openAPIV3Schema`);
+  });
+  return movedToTheTop(errors, spec.versions);
 }
 
 function invalidBundle({ spec }: CustomResourceDefinition): FieldError {

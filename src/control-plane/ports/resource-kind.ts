@@ -83,6 +83,8 @@ export interface Strategy {
   prepareUpdate?(next: KubeObject, current: KubeObject): KubeObject;
   /** Validates a defaulted object. The registry checks the metadata (name, labels, owner references, …). */
   validate?(object: KubeObject): FieldError[];
+  /** Checks what is refused of new objects alone. The object is right by `validate`. */
+  validateCreate?(object: KubeObject): FieldError[];
   /** Checks in addition to `validate` that fields which may not change have not changed. */
   validateUpdate?(next: KubeObject, current: KubeObject): FieldError[];
   /**

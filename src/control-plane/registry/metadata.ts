@@ -46,7 +46,9 @@ export function stampCreated(
 
 /** Throws Invalid unless metadata and the kind's own rules hold for a new object. */
 export function checkCreated(kind: ResourceKind, object: KubeObject): void {
-  const errors = [...checkMetadata(kind, object), ...(kind.strategy.validate?.(object) ?? [])];
+  const { strategy } = kind;
+  const errors = [...checkMetadata(kind, object), ...(strategy.validate?.(object) ?? [])];
+  if (errors.length === 0) errors.push(...(strategy.validateCreate?.(object) ?? []));
   refuse(kind, object, [...errors, ...judge(kind, { next: object, errors, warn() {} })]);
 }
 

@@ -283,6 +283,30 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
       });
   });
 
+  it("are not defined with rules that may cost too much", async () => {
+    const own = "costs.example.com";
+    const defineWith = async (list: object, rule: string) => {
+      const rules = [{ rule }];
+      const properties = { list: { type: "array", "x-kubernetes-validations": rules, ...list } };
+      const openAPIV3Schema = { type: "object", properties };
+      const version = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema } };
+      const definition = cronTabDefinition(own);
+      const body = { ...definition, spec: { ...definition.spec, versions: [version] } };
+      const answer = await server.admin.json("POST", DEFINITIONS, body, { query: { dryRun: "All" } });
+      return { status: answer.status, message: String(Object(answer.body).message ?? "") };
+    };
+    const quadratic = "self.all(x, self.all(y, x == y))";
+    const open = await defineWith({ items: { type: "string" } }, quadratic);
+    expect(open.status).toBe(422);
+    expect(open.message).toContain("estimated rule cost exceeds budget by factor of more than 100x");
+    expect(open.message).toContain("cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x");
+    const bounded = { items: { type: "string", maxLength: 20 }, maxItems: 100 };
+    expect(await defineWith(bounded, quadratic)).toMatchObject({ status: 201 });
+    // 1 + 3,400,000 × 3 + 1 for a limit of 10,000,000.
+    const long = await defineWith({ items: { type: "integer" }, maxItems: 3_400_000 }, "self.all(x, true)");
+    expect(long).toMatchObject({ status: 422, message: expect.stringContaining("by factor of 1.020000x") });
+  });
+
   it.each([
     ["a name that is not plural and group", { metadata: { name: "other" } }],
     [
