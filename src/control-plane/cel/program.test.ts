@@ -36,7 +36,10 @@ const SELF = plainValue({
 
 const AUTHORIZE: AuthorizerValue = {
   kind: "authorizer",
-  decide: ({ verb, resource, namespace }) => ({ allowed: verb === "get", reason: `${resource} in ${namespace}` }),
+  decide: ({ verb, resource, namespace, fieldSelector }) => {
+    const selected = fieldSelector === undefined ? "" : ` of ${fieldSelector}`;
+    return { allowed: verb === "get", reason: `${resource} in ${namespace}${selected}` };
+  },
   forAccount: () => AUTHORIZE,
 };
 
@@ -104,6 +107,8 @@ describe("expressions that hold", () => {
     "!format.dns1123Label().validate('a-b').hasValue() && format.named('uuid').value().validate('x').hasValue()",
     "authorizer.group('').resource('pods').namespace('ns').check('get').allowed()",
     "authorizer.group('').resource('pods').namespace('ns').check('list').reason() == 'pods in ns'",
+    "authorizer.group('').resource('pods').fieldSelector('a=b').check('list').reason() == 'pods in  of a=b'",
+    "authorizer.group('').resource('pods').labelSelector('a=b').check('list').reason() == 'pods in '",
   ])("%s", (text) => {
     expect(resultOf(text)).toBe(true);
   });

@@ -154,6 +154,8 @@ interface AccessCheck {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
+  /** Of a list or watch; one that cannot be read selects nothing by which access is decided. */
+  readonly fieldSelector?: string;
 }
 
 /** Whether an action is allowed, and why. */

@@ -83,7 +83,9 @@ describe.each(apiServersUnderTest())("mutating admission policies, on $name", (c
       matchConditions: [{ name: "named", expression: "request.name != 'other' && params.data.label == 'given'" }],
       mutations: [
         apply("Object{data: {'both': variables.both}}"),
-        apply("Object{data: {'may': string(authorizer.requestResource.check('delete').allowed())}}"),
+        apply(
+          "Object{data: {'may': string(authorizer.requestResource.fieldSelector('metadata.name=a').labelSelector('a').check('delete').allowed())}}",
+        ),
         apply("Object{data: {'op': request.operation + request.resource.resource}}"),
       ],
       binding: { paramRef: { name: "params", parameterNotFoundAction: "Deny" } },

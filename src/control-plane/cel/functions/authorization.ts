@@ -17,7 +17,7 @@ const CHECK_COST = 350_000;
 const resourceArg = (value: CelValue | undefined) => objectArg("resourceCheck", value);
 
 /** Sets one attribute of a check of a resource. */
-function refine(name: "subresource" | "namespace" | "name"): Overload {
+function refine(name: "subresource" | "namespace" | "name" | "fieldSelector"): Overload {
   return member(name, [[RESOURCE_CHECK, STRING], RESOURCE_CHECK], ([value, text]) => {
     const { authorizer, check } = resourceArg(value);
     return { kind: "resourceCheck", authorizer, check: { ...check, [name]: stringArg(text) } };
@@ -44,6 +44,9 @@ export const AUTHORIZATION_FUNCTIONS: readonly Overload[] = [
   refine("subresource"),
   refine("namespace"),
   refine("name"),
+  refine("fieldSelector"),
+  // Neither RBAC nor the node authorizer decides by labels, here as in kube-apiserver.
+  member("labelSelector", [[RESOURCE_CHECK, STRING], RESOURCE_CHECK], ([value]) => resourceArg(value)),
   member(
     "check",
     [[PATH_CHECK, STRING], DECISION],
