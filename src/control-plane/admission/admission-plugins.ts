@@ -11,6 +11,7 @@ import {
 } from "./certificates.ts";
 import { createClaimResize } from "./claim-resize.ts";
 import { createClusterTrustBundleAttest } from "./cluster-trust-bundle-attest.ts";
+import { createDefaultIngressClass } from "./default-ingress-class.ts";
 import { createDefaultStorageClass } from "./default-storage-class.ts";
 import { createDefaultTolerationSeconds, type TolerationSecondsOptions } from "./default-toleration-seconds.ts";
 import { createDeviceAccess } from "./device-access.ts";
@@ -19,6 +20,7 @@ import type { MatchDeps } from "./matching/match-request.ts";
 import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
 import { createNodeRestriction } from "./node-restriction.ts";
 import { createPodSecurity } from "./pod-security/pod-security.ts";
+import { createPodTopologyLabels } from "./pod-topology-labels.ts";
 import { createMutatingPolicy } from "./policies/mutating-policy.ts";
 import type { ResolveParamKind } from "./policies/policy-params.ts";
 import { createValidatingPolicy } from "./policies/validating-policy.ts";
@@ -78,6 +80,8 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
     createClusterTrustBundleAttest(authorize),
     createCertificateSubjectRestriction(subjects),
     createDeviceAccess(deps),
+    createDefaultIngressClass(reader),
+    createPodTopologyLabels(reader),
     createMutatingPolicy(deps),
     createValidatingPolicy(deps),
     deps.webhooks,

@@ -48,6 +48,8 @@ test("the plugins run in upstream's order", () => {
     "ClusterTrustBundleAttest",
     "CertificateSubjectRestriction",
     "DeviceAccess",
+    "DefaultIngressClass",
+    "PodTopologyLabels",
     "MutatingAdmissionPolicy",
     "ValidatingAdmissionPolicy",
     "AdmissionWebhooks",

@@ -43,6 +43,55 @@ describe.each(apiServersUnderTest())("admission of pods, on $name", (candidate) 
     });
   });
 
+  it("gives a pod the zone and region of the node that it is bound to", async ({ skip }) => {
+    skip(server.minor < 35, "it is done since 1.35");
+    const [zone, region] = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
+    const name = "contract-zoned";
+    await server.admin.object("POST", "/api/v1/nodes", {
+      metadata: { name, labels: { [zone]: "z1", [region]: "r1", other: "x" } },
+    });
+    const placed = pod("placed", { spec: { nodeName: name } });
+    const labelsOf = ({ body }: { body: unknown }) => Object(body).metadata.labels;
+    // kube-apiserver hears of the node a moment after the client.
+    await expect
+      .poll(async () => labelsOf(await server.admin.json("POST", paths.pods, placed, { query: { dryRun: "All" } })))
+      .toMatchObject({ [zone]: "z1", [region]: "r1" });
+    await create("zoned", { schedulerName: "contract" });
+    const binding = { apiVersion: "v1", kind: "Binding", metadata: { name: "zoned" }, target: { kind: "Node", name } };
+    await server.admin.json("POST", `${paths.pods}/zoned/binding`, binding);
+    const labels = labelsOf(await server.admin.json("GET", `${paths.pods}/zoned`));
+    expect(labels).toMatchObject({ [zone]: "z1", [region]: "r1" });
+    expect(labels).not.toHaveProperty("other");
+    const query = { gracePeriodSeconds: 0 };
+    await server.admin.json("DELETE", `${paths.pods}/zoned`, undefined, { query });
+    await server.admin.json("DELETE", `/api/v1/nodes/${name}`);
+  });
+
+  it("gives an Ingress the default class", async () => {
+    const group = "/apis/networking.k8s.io/v1";
+    const ingresses = `${group}/namespaces/${paths.pods.split("/")[4]}/ingresses`;
+    const annotations = { "ingressclass.kubernetes.io/is-default-class": "true" };
+    const define = (name: string) =>
+      server.admin.object("POST", `${group}/ingressclasses`, {
+        metadata: { name, annotations },
+        spec: { controller: "example.com/contract" },
+      });
+    const backend = { service: { name: "s", port: { number: 80 } } };
+    const dryRun = { query: { dryRun: "All" } };
+    const classOf = async (spec: object = {}) => {
+      const body = { metadata: { name: "i" }, spec: { defaultBackend: backend, ...spec } };
+      const answer = await server.admin.json("POST", ingresses, body, dryRun);
+      return Object(answer.body).spec?.ingressClassName ?? Object(answer.body).message;
+    };
+    expect(await classOf()).toBeUndefined();
+    await define("contract-a");
+    await expect.poll(() => classOf()).toBe("contract-a");
+    expect(await classOf({ ingressClassName: "other" })).toBe("other");
+    await define("contract-b");
+    await expect.poll(() => classOf()).toContain("2 default IngressClasses were found, only 1 allowed");
+    for (const name of ["a", "b"]) await server.admin.json("DELETE", `${group}/ingressclasses/contract-${name}`);
+  });
+
   it("tolerates unready and unreachable nodes for five minutes", async () => {
     const tolerations = ["not-ready", "unreachable"].map((condition) => {
       return {
