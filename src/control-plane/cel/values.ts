@@ -154,7 +154,7 @@ interface AccessCheck {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Of a list or watch; one that cannot be read selects nothing by which access is decided. */
+  /** The selector of a list or watch; one that cannot be read selects nothing by which access is decided. */
   readonly fieldSelector?: string;
 }
 
