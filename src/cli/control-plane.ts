@@ -4,6 +4,7 @@ import { type HistoryFlags, readHistoryFlags } from "./history-flags.ts";
 import { watchProcess } from "./kubelet/watch-process.ts";
 import { type LogFlags, openCommandLog } from "./log-options.ts";
 import { type NodeMonitorFlags, readNodeMonitorFlags } from "./node-monitor-flags.ts";
+import { openProgress } from "./open-progress.ts";
 import { readVersion } from "./version.ts";
 
 /** The options as commander reads them. */
@@ -32,6 +33,7 @@ export interface ControlPlaneCommand extends AutoscalerFlags, HistoryFlags, LogF
 export async function controlPlane(options: ControlPlaneCommand): Promise<number> {
   process.title = "nodelet control-plane";
   const log = openCommandLog(options);
+  const progress = openProgress(options.logFormat);
   const layout = computeStateLayout(options.stateDir);
   const { nodeName, nodeApiAddress, localVolumes, clusterDns: serviceAddress, dnsServer: serverAddress } = options;
   const clusterDns =
@@ -81,8 +83,8 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
   try {
     await Promise.race([running.ready, running.ended, asked]);
     if (!watch.signal.aborted) {
-      console.log(`The Kubernetes API is served at ${running.url}; Ctrl-C stops it.`);
-      console.log(`Try: kubectl --kubeconfig ${layout.kubeconfig} get namespaces`);
+      progress.line(`The Kubernetes API is served at ${running.url}; Ctrl-C stops it.`);
+      progress.line(`Try: kubectl --kubeconfig ${layout.kubeconfig} get namespaces`);
     }
     await Promise.race([running.ended, asked]);
   } finally {

@@ -113,7 +113,9 @@ async function waitForPods(layout: StateLayout, manifests: string, options: Pods
   };
   const settlement = await followUntilSettled({ ...follow, signal }).finally(() => progress.waiting(undefined));
   const report = await readReportIfRunning(layout.agentSocket);
-  if (report !== undefined) console.log(`\n${formatPodTable(report.pods, Date.now(), false)}`);
+  // Programs that read the records ask for `nodelet status -o json`.
+  if (report !== undefined && options.logFormat === "text")
+    console.log(`\n${formatPodTable(report.pods, Date.now(), false)}`);
   if (settlement.settled && problems.length === 0) return 0;
   if (report === undefined) {
     const tail = await readLogTail(layout.agentLog, LOG_TAIL_BYTES, options.logBegin);

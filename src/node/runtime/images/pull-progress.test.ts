@@ -95,6 +95,23 @@ describe("the progress of a pull", () => {
     await end();
   });
 
+  it("ends no pull where nobody can be told", async () => {
+    const clock = createFakeClock();
+    let end = () => {};
+    const ended = new Promise<string>((resolve) => {
+      end = () => resolve("pulled");
+    });
+    const pulled = createPullProgress({ clock, listDownloads: undefined }).during(
+      async () => await ended,
+      () => {
+        throw new Error("nobody hears");
+      },
+    );
+    await clock.advance(60_000);
+    end();
+    expect(await pulled).toBe("pulled");
+  });
+
   it("fails as the pull does", async () => {
     const { progress } = { progress: createPullProgress({ clock: createFakeClock(), listDownloads: undefined }) };
     const failing = progress.during(

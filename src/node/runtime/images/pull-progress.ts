@@ -2,6 +2,7 @@ import { isAbort, sleep } from "../../../base/abort.ts";
 import { formatByteSize } from "../../../base/byte-size.ts";
 import { type Clock, SECOND } from "../../../base/clock.ts";
 import { formatHumanDuration } from "../../../base/human-duration.ts";
+import { runInBackground } from "../../../base/tasks.ts";
 import type { Download } from "../../../cri/containerd-content.ts";
 
 /** Tells how far pulls are that take long. */
@@ -82,7 +83,12 @@ export function createPullProgress({ clock, listDownloads }: PullProgressDeps): 
       running.add(one);
       if (running.size === 1) {
         ending = new AbortController();
-        void follow(ending.signal);
+        const { signal } = ending;
+        // Nothing more is told then; the pulls themselves go on.
+        runInBackground(
+          async () => await follow(signal),
+          () => running.clear(),
+        );
       }
       try {
         return await pull();
