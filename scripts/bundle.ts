@@ -132,7 +132,8 @@ async function bundlePage(): Promise<void> {
 /** Removes what an earlier build has left. */
 function removeOldOutputs(): void {
   const names = readdirSync("dist", { recursive: true, encoding: "utf8" });
-  const outputs = names.filter((name) => /\.(js|js\.map|css|html|svg|txt)$/.test(name));
+  const isOutput = (name: string) => /\.(js|js\.map|css|html|svg|txt)$/.test(name) && !name.startsWith("packages/");
+  const outputs = names.filter(isOutput);
   for (const name of outputs) if (!written.has(`dist/${name}`)) rmSync(`dist/${name}`);
 }
 
