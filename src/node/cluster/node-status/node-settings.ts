@@ -17,7 +17,6 @@ export function createNodeStatusSettings({
     isCloudExternal: cluster?.cloudProvider === "external",
     ...createCapacitySettings({ kubelet }),
     kubeletPort: kubelet.enableServer === true ? kubelet.port : 0,
-    localStorageCapacityIsolation: kubelet.localStorageCapacityIsolation ?? true,
     declaringGates: featureGates.NodeDeclaredFeatures ? featureGates : undefined,
   };
 }

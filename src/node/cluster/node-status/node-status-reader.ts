@@ -41,9 +41,11 @@ const NO_VOLUMES: VolumesOfNode = { volumesInUse: undefined, volumesAttached: un
 export function createNodeStatusReader(deps: NodeStatusReaderDeps, options: NodeStatusReaderOptions): NodeStatusReader {
   const { machine } = deps;
   let facts: MachineInventory | undefined;
+  const lacksStorage = ({ ephemeralStorageBytes }: MachineInventory) =>
+    options.settings.localStorageCapacityIsolation && ephemeralStorageBytes === undefined;
   return {
     async read() {
-      if (facts?.ephemeralStorageBytes === undefined) facts = await readMachineInventory(deps, options.rootDirectory);
+      if (facts === undefined || lacksStorage(facts)) facts = await readMachineInventory(deps, options.rootDirectory);
       return {
         ...options.settings,
         machine: facts,

@@ -168,6 +168,14 @@ it("is not ready without all that a node must have", () => {
   });
 });
 
+it("tells no ephemeral storage where it is not counted, not even that of before", () => {
+  const before = { cpu: "2", "ephemeral-storage": "100Gi", "example.com/gpu": "1" };
+  const status = statusOf({ localStorageCapacityIsolation: false }, { capacity: before, allocatable: before });
+  expect(status.capacity).not.toHaveProperty("ephemeral-storage");
+  expect(status.allocatable).not.toHaveProperty("ephemeral-storage");
+  expect(status.capacity).toHaveProperty(["example.com/gpu"], "1");
+});
+
 it("says why it cannot tell the addresses", () => {
   const verdict = computeNodeStatus(statusInput({ nodeIps: ["127.0.0.1"] }), {}, T0);
   expect(verdict).toMatchObject({ problem: expect.stringContaining("loopback"), status: { addresses: [] } });

@@ -31,8 +31,6 @@ export interface NodeStatusSettings extends CapacitySettings {
   readonly isCloudExternal: boolean;
   /** The port of the node agent's HTTPS server. */
   readonly kubeletPort: number;
-  /** When this is false, ephemeral storage is not counted, and a node without that capacity is as ready as others. */
-  readonly localStorageCapacityIsolation: boolean;
   /** The gates that declared features depend on; undefined where the feature gate NodeDeclaredFeatures is off. */
   readonly declaringGates: NodeAbilities["gates"] | undefined;
 }
@@ -106,17 +104,28 @@ export function computeNodeStatus(input: NodeStatusInput, previous: NodeStatus, 
 
 /**
  * Computes capacity and allocatable. What an administrator added to the capacity by hand stays, and is allocatable as
- * it is. An extended resource that is no longer in the capacity cannot be allocated either.
+ * it is. An extended resource that is no longer in the capacity cannot be allocated either. Ephemeral storage of before
+ * goes where it is no longer counted.
  */
 function computeResources(
-  { machine, reservations, maxPods, podsPerCore }: NodeStatusInput,
+  input: NodeStatusInput,
   previous: NodeStatus,
 ): { capacity: ResourceList; allocatable: ResourceList } {
-  const capacity = { ...previous.capacity, ...computeNodeCapacity(machine, { maxPods, podsPerCore }) };
-  const kept = Object.entries(previous.allocatable ?? {}).filter(
+  const { machine, reservations } = input;
+  const capacity = { ...withoutUncounted(previous.capacity, input), ...computeNodeCapacity(machine, input) };
+  const kept = Object.entries(withoutUncounted(previous.allocatable, input)).filter(
     ([name]) => Object.hasOwn(capacity, name) || !isExtendedResource(name),
   );
   return { capacity, allocatable: { ...Object.fromEntries(kept), ...computeNodeAllocatable(capacity, reservations) } };
+}
+
+function withoutUncounted(
+  resources: ResourceList = {},
+  { localStorageCapacityIsolation }: NodeStatusSettings,
+): ResourceList {
+  if (localStorageCapacityIsolation) return resources;
+  const { "ephemeral-storage": _, ...rest } = resources;
+  return rest;
 }
 
 function findMissingCapacity(capacity: ResourceList, localStorageCapacityIsolation: boolean): string[] {

@@ -6,6 +6,8 @@ export interface CapacitySettings {
   readonly maxPods: number;
   /** The value 0 means no such limit. */
   readonly podsPerCore: number;
+  /** When this is false, ephemeral storage is not counted, and a node without that capacity is as ready as others. */
+  readonly localStorageCapacityIsolation: boolean;
   readonly reservations: NodeReservations;
 }
 
@@ -14,6 +16,7 @@ export function createCapacitySettings({ kubelet }: Pick<NodeAgentConfig, "kubel
   return {
     maxPods: kubelet.maxPods,
     podsPerCore: kubelet.podsPerCore,
+    localStorageCapacityIsolation: kubelet.localStorageCapacityIsolation ?? true,
     reservations: {
       kubeReserved: kubelet.kubeReserved ?? {},
       systemReserved: kubelet.systemReserved ?? {},

@@ -14,7 +14,15 @@ const machine: MachineInventory = {
 };
 
 const capacityOf = (facts: Partial<MachineInventory>, options = {}) =>
-  computeNodeCapacity({ ...machine, ...facts }, { maxPods: 110, podsPerCore: 0, ...options });
+  computeNodeCapacity(
+    { ...machine, ...facts },
+    {
+      maxPods: 110,
+      podsPerCore: 0,
+      localStorageCapacityIsolation: true,
+      ...options,
+    },
+  );
 const none: NodeReservations = { kubeReserved: {}, systemReserved: {}, reservedSystemCpus: "", evictionHard: {} };
 const allocatableOf = (capacity: Record<string, string>, reservations: Partial<NodeReservations>) =>
   computeNodeAllocatable(capacity, { ...none, ...reservations });
@@ -35,6 +43,10 @@ it("has what the machine has", () => {
     "hugepages-1Gi": "0",
     pods: "110",
   });
+});
+
+it("has no ephemeral storage where local storage is not isolated", () => {
+  expect(capacityOf({}, { localStorageCapacityIsolation: false })).toEqual({ cpu: "4", memory: "8Gi", pods: "110" });
 });
 
 it("writes bytes as kube-apiserver does", () => {

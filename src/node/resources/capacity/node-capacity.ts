@@ -7,9 +7,10 @@ import { computeReserved, type NodeReservations } from "./node-reservations.ts";
 /** Computes all resources that the machine has. */
 export function computeNodeCapacity(
   machine: MachineInventory,
-  { maxPods, podsPerCore }: Pick<CapacitySettings, "maxPods" | "podsPerCore">,
+  { maxPods, podsPerCore, localStorageCapacityIsolation }: Omit<CapacitySettings, "reservations">,
 ): ResourceList {
-  const { cpuCount, memoryBytes, ephemeralStorageBytes, hugepages } = machine;
+  const { cpuCount, memoryBytes, hugepages } = machine;
+  const ephemeralStorageBytes = localStorageCapacityIsolation ? machine.ephemeralStorageBytes : undefined;
   const pods = podsPerCore > 0 ? Math.min(cpuCount * podsPerCore, maxPods) : maxPods;
   return {
     cpu: String(cpuCount),
