@@ -15,19 +15,22 @@ const SOFT = threshold("memory.available", "500Mi", 4_000);
 const DISK = threshold("nodefs.available", "100Mi");
 const seen = (signal: EvictionThreshold["signal"], mebibytes: number, at = 10_000): SignalObservations =>
   new Map([[signal, { available: mebibytes * MIB, capacity: CAPACITY, at }]]);
+const large = (mebibytes: number): SignalObservations =>
+  new Map([["memory.available", { available: mebibytes * MIB, capacity: 100 * CAPACITY, at: 10_000 }]]);
 
 it.each<[string, readonly EvictionThreshold[], SignalObservations, SignalObservations, number]>([
-  ["far from the threshold, as upstream", [MEMORY], seen("memory.available", 5_000), new Map(), 10_000],
-  ["as if a hundredth of it could go each second", [MEMORY], seen("memory.available", 600), new Map(), 5_000],
-  ["close to it, twice a second and no more often", [MEMORY], seen("memory.available", 101), new Map(), 500],
+  ["far from the threshold, as upstream", [MEMORY], large(20_000), new Map(), 10_000],
+  ["as if a gibibyte could go each second", [MEMORY], large(100 + 512), new Map(), 500],
+  ["as if a tenth of a smaller machine could go", [MEMORY], seen("memory.available", 600), new Map(), 500],
+  ["close to it, ten times a second and no more often", [MEMORY], seen("memory.available", 101), new Map(), 100],
   [
     "quicker where it falls quicker",
     [MEMORY],
     seen("memory.available", 1_100),
-    seen("memory.available", 1_350, 9_000),
-    2_000,
+    seen("memory.available", 3_600, 9_000),
+    200,
   ],
-  ["not where it rises", [MEMORY], seen("memory.available", 600), seen("memory.available", 0, 9_000), 5_000],
+  ["not where it rises", [MEMORY], seen("memory.available", 600), seen("memory.available", 0, 9_000), 500],
   ["a disk is not filled that quickly", [DISK], seen("nodefs.available", 101), new Map(), 10_000],
   ["when a grace period ends", [SOFT], seen("memory.available", 400), new Map(), 4_000],
   ["as upstream where it is met, and nothing helped", [MEMORY], seen("memory.available", 50), new Map(), 10_000],

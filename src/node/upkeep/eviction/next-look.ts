@@ -17,13 +17,13 @@ interface LookFacts {
 /** The same period as upstream's `evictionMonitoringPeriod`. */
 const MONITORING_PERIOD_MS = 10 * SECOND;
 /** The shortest period, however close a threshold is. A look costs only the reading of a few files. */
-const LEAST_PERIOD_MS = 500;
+const LEAST_PERIOD_MS = 100;
 /**
- * The fastest rate at which free memory is assumed to be taken: this share of the whole memory, or `BYTES_PER_MS` where
- * that is more.
+ * The rate at which free memory is assumed to be taken: what one process can touch, or this share of the whole memory
+ * where that is less, because small machines are slower and closer to their thresholds all the time.
  */
-const SHARE_PER_MS = 0.01 / SECOND;
-const BYTES_PER_MS = (64 * 1024 ** 2) / SECOND;
+const BYTES_PER_MS = 1024 ** 3 / SECOND;
+const SHARE_PER_MS = 0.1 / SECOND;
 /** Memory that fell recently may fall faster by this factor. */
 const CAUTION = 2;
 
@@ -56,5 +56,5 @@ function timeLeft(
   const distance = available - Number(quantityValue(thresholdQuantity(value, capacity)));
   const elapsed = before === undefined ? 0 : at - before.at;
   const fell = before === undefined || elapsed <= 0 ? 0 : (before.available - available) / elapsed;
-  return distance / Math.max(capacity * SHARE_PER_MS, BYTES_PER_MS, fell * CAUTION);
+  return distance / Math.max(Math.min(capacity * SHARE_PER_MS, BYTES_PER_MS), fell * CAUTION);
 }

@@ -211,7 +211,7 @@ describe("a node that runs out of memory", () => {
     await clock.advance(10_000);
     const before = looks;
     await clock.advance(60_000);
-    expect([calm, looks - before]).toEqual([7, 120]);
+    expect([calm, looks - before]).toEqual([11, 600]);
   });
 
   it("is told of before it is known on which disks everything is", async () => {
