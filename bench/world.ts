@@ -87,6 +87,7 @@ async function prepareAgent(directory: string, { endpoint, cgroups }: { endpoint
     healthzPort: 0,
     enableServer: false,
     failSwapOn: false,
+    makeIPTablesUtilChains: false,
     failCgroupV1: false,
     // How full the machine's disk is must not decide.
     evictionHard: { "memory.available": "100Mi" },

@@ -29,6 +29,7 @@ export async function nodeletNode(
     healthzPort: 0,
     enableServer: false,
     failSwapOn: false,
+    makeIPTablesUtilChains: false,
     failCgroupV1: false,
     // How full the machine's disk is must not decide.
     evictionHard: { "memory.available": "100Mi" },

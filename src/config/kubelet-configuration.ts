@@ -203,7 +203,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   clusterDNS: optional(listOf(text), "works"),
   resolvConf: pointer(text, "/etc/resolv.conf", "works"),
   hairpinMode: value(text, "promiscuous-bridge", "ignored"),
-  makeIPTablesUtilChains: pointer(bool, true, "later"),
+  makeIPTablesUtilChains: pointer(bool, true, "works"),
   iptablesMasqueradeBit: pointer(int32, 14, "ignored"),
   iptablesDropBit: pointer(int32, 15, "ignored"),
   volumePluginDir: value(text, "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/", "later"),

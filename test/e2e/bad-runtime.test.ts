@@ -35,6 +35,7 @@ describe("a node agent without a runtime", () => {
       "--healthz-port=0",
       `--port=${await claimPort()}`,
       "--fail-swap-on=false",
+      "--make-iptables-util-chains=false",
     );
     return agent;
   };

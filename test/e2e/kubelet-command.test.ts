@@ -69,6 +69,7 @@ describe("nodelet kubelet on the command line", () => {
       `--config=${config}`,
       `--port=${await claimPort()}`,
       `--root-dir=${directory}`,
+      "--make-iptables-util-chains=false",
       `--container-runtime-endpoint=${endpoint}`,
     );
     await expect.poll(agent.output, { timeout: 10_000 }).toMatch(/is not ready/);
@@ -86,6 +87,7 @@ describe("nodelet kubelet on the command line", () => {
         `--port=${await claimPort()}`,
         `--root-dir=${directory}`,
         "--fail-swap-on=false",
+        "--make-iptables-util-chains=false",
         `--container-runtime-endpoint=unix://${directory}/none.sock`,
       );
       expect(code).toBe(1);
@@ -105,6 +107,7 @@ describe("nodelet kubelet on the command line", () => {
         "--healthz-port=0",
         `--port=${await claimPort()}`,
         "--fail-swap-on=false",
+        "--make-iptables-util-chains=false",
         "--logging-format=json",
         `--v=${verbosity}`,
         `--nodelet-socket=${directory}/node.sock`,

@@ -121,6 +121,7 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
     "--hostname-override=e2e",
     "--healthz-port=0",
     "--fail-swap-on=false",
+    "--make-iptables-util-chains=false",
     "--nodelet-keep-kernel-tunables",
     "--v=2",
   ];

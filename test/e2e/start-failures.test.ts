@@ -51,6 +51,7 @@ describe("a start that fails", () => {
     `--port=${await claimPort()}`,
     "--healthz-port=0",
     "--fail-swap-on=false",
+    "--make-iptables-util-chains=false",
     `--container-runtime-endpoint=unix://${directory}/none.sock`,
     ...flags,
   ];

@@ -98,6 +98,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/pods/reporting", rank: 5.2 },
 
   { path: "src/node/upkeep/eviction", rank: 6 },
+  { path: "src/node/upkeep/iptables", rank: 6 },
   { path: "src/node/upkeep/shutdown", rank: 6 },
   { path: "src/node/upkeep/stats", rank: 6 },
   { path: "src/node/view", rank: 6 },

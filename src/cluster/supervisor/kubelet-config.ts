@@ -40,8 +40,9 @@ interface NodeApiChoices {
 
 /**
  * Computes the text of a KubeletConfiguration for a node that has only its manifests directory. Swap and cgroup v1 are
- * accepted, because this may be any machine of the user. Images stay when its disk fills: most were built or imported
- * here, and could not be pulled again.
+ * accepted, because this may be any machine of the user. The machine's firewall is left alone: the guard of the pods'
+ * network keeps them from its loopback. Images stay when its disk fills: most were built or imported here, and could not
+ * be pulled again.
  */
 export function computeKubeletConfig(options: StandaloneKubelet): string {
   const fields = {
@@ -57,6 +58,7 @@ export function computeKubeletConfig(options: StandaloneKubelet): string {
     ...(options.dns === undefined ? {} : { clusterDNS: [options.dns.address], clusterDomain: options.dns.domain }),
     failSwapOn: false,
     failCgroupV1: false,
+    makeIPTablesUtilChains: false,
     imageGCHighThresholdPercent: 100,
     evictionHard: options.evictionHard ?? LAPTOP_EVICTION_HARD,
   };

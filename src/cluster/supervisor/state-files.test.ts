@@ -38,6 +38,7 @@ describe("the node agent's configuration", () => {
       cgroupDriver: "systemd"
       failSwapOn: false
       failCgroupV1: false
+      makeIPTablesUtilChains: false
       imageGCHighThresholdPercent: 100
       evictionHard: {"memory.available":"100Mi","nodefs.available":"256Mi","nodefs.inodesFree":"1%","imagefs.available":"256Mi","imagefs.inodesFree":"1%"}
       "

@@ -16,6 +16,7 @@ import { composeEviction } from "./eviction.ts";
 import { composeFoundation } from "./foundation.ts";
 import { composeHistory } from "./history.ts";
 import { composeImageCollection } from "./image-collection.ts";
+import { composeIptables } from "./iptables.ts";
 import { composeLoop } from "./loop.ts";
 import { composeMemory } from "./memory.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
@@ -109,6 +110,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     ...eviction,
     ...shutdown,
     composeSwapWarning(foundation, reporting),
+    ...composeIptables(foundation),
     stats.part,
     { name: "sync loop", run: loop.run },
   ];

@@ -52,6 +52,7 @@ describe.each(SERVERS)("a node that joins with a bootstrap token, on $name", (se
     `--hostname-override=${NODE_NAME}`,
     "--healthz-port=0",
     "--fail-swap-on=false",
+    "--make-iptables-util-chains=false",
   ];
 
   it("says what is missing where there is neither a kubeconfig nor a way to get one", async () => {
