@@ -1,9 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { computeDeclaredFeatures, computeRequiredFeatures } from "./declared-features.ts";
+import { computeDeclaredFeatures, computeRequiredFeatures, EXTENDS_WEB_SOCKETS } from "./declared-features.ts";
 import type { ContainerRestartRule, PodSpec } from "./gen/types.ts";
 
 const RESTARTS_ALL = "RestartAllContainersOnContainerExits";
 const RESIZES = ["InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"];
+const NO_GATES = {
+  ExtendWebSocketsToKubelet: false,
+  RestartAllContainersOnContainerExits: false,
+  UserNamespacesHostNetworkSupport: false,
+};
 const USERS_ON_HOST = "UserNamespacesHostNetworkSupport";
 
 describe("what a node declares", () => {
@@ -14,14 +19,19 @@ describe("what a node declares", () => {
     [false, true, []],
   ])("gate %s, runtime %s", (gate, userNamespacesHostNetwork, expected) => {
     const runtime = userNamespacesHostNetwork === undefined ? undefined : { userNamespacesHostNetwork };
-    const gates = { UserNamespacesHostNetworkSupport: gate, RestartAllContainersOnContainerExits: false };
+    const gates = { ...NO_GATES, UserNamespacesHostNetworkSupport: gate };
     expect(computeDeclaredFeatures({ gates, runtime })).toEqual([...RESIZES, ...expected]);
   });
 });
 
 test("a node declares that it restarts all containers where the gate says so", () => {
-  const gates = { UserNamespacesHostNetworkSupport: false, RestartAllContainersOnContainerExits: true };
+  const gates = { ...NO_GATES, RestartAllContainersOnContainerExits: true };
   expect(computeDeclaredFeatures({ gates, runtime: undefined })).toEqual([...RESIZES, RESTARTS_ALL]);
+});
+
+test("a node declares that it speaks WebSockets where the gate says so", () => {
+  const gates = { ...NO_GATES, ExtendWebSocketsToKubelet: true };
+  expect(computeDeclaredFeatures({ gates, runtime: undefined })).toEqual([EXTENDS_WEB_SOCKETS, ...RESIZES]);
 });
 
 describe("what a pod requires", () => {

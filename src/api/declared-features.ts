@@ -1,6 +1,12 @@
 import type { Container, PodSpec } from "./gen/types.ts";
 
-type DeclaringGate = "RestartAllContainersOnContainerExits" | "UserNamespacesHostNetworkSupport";
+type DeclaringGate =
+  | "ExtendWebSocketsToKubelet"
+  | "RestartAllContainersOnContainerExits"
+  | "UserNamespacesHostNetworkSupport";
+
+/** The node itself serves exec, attach and port-forward to clients that speak WebSockets. */
+export const EXTENDS_WEB_SOCKETS = "ExtendWebSocketsToKubelet";
 
 /** The facts that decide on the features that a node declares. */
 export interface NodeAbilities {
@@ -13,8 +19,8 @@ export interface NodeAbilities {
 interface DeclaredFeature {
   /** The name in `status.declaredFeatures` of a node. */
   readonly name: string;
-  /** True where this node agent has it, by its gates and on its runtime. Undefined: it never has it. */
-  readonly isDeclaredBy: ((node: NodeAbilities) => boolean) | undefined;
+  /** True where this node agent has it, by its gates and on its runtime. */
+  readonly isDeclaredBy: (node: NodeAbilities) => boolean;
   /** True where only nodes that declare it can run the pod. Undefined: it concerns changes of pods, or no pod. */
   readonly isRequiredBy: ((spec: PodSpec) => boolean) | undefined;
 }
@@ -24,8 +30,12 @@ interface DeclaredFeature {
  * under component-helpers/nodedeclaredfeatures as of 1.36; sorted, as validation demands of a node's list.
  */
 const FEATURES: readonly DeclaredFeature[] = [
-  // The node passes streams on to the runtime as they come; the API server translates WebSockets to SPDY for it.
-  { name: "ExtendWebSocketsToKubelet", isDeclaredBy: undefined, isRequiredBy: undefined },
+  // An API server passes clients that speak WebSockets on to such a node instead of translating for them.
+  {
+    name: EXTENDS_WEB_SOCKETS,
+    isDeclaredBy: ({ gates }) => gates.ExtendWebSocketsToKubelet,
+    isRequiredBy: undefined,
+  },
   { name: "InPlacePodLevelResourcesVerticalScaling", isDeclaredBy: () => true, isRequiredBy: undefined },
   { name: "InPlacePodVerticalScalingInitContainers", isDeclaredBy: () => true, isRequiredBy: undefined },
   {
@@ -44,7 +54,7 @@ const FEATURES: readonly DeclaredFeature[] = [
 
 /** The features that a node of this program declares, sorted. */
 export function computeDeclaredFeatures(node: NodeAbilities): string[] {
-  return namesOf(({ isDeclaredBy }) => isDeclaredBy?.(node) === true);
+  return namesOf(({ isDeclaredBy }) => isDeclaredBy(node));
 }
 
 /** The features that a node must declare to run the pod, sorted. */

@@ -17,6 +17,7 @@ export const GATES_IN_USE = [
   "ContainerCheckpoint",
   "CustomCPUCFSQuotaPeriod",
   "DisableCPUQuotaWithExclusiveCPUs",
+  "ExtendWebSocketsToKubelet",
   "GracefulNodeShutdown",
   "GracefulNodeShutdownBasedOnPodPriority",
   "KubeletCrashLoopBackOffMax",

@@ -15,6 +15,7 @@ const STDOUT = 1;
 const STDERR = 2;
 const STATUS = 3;
 const RESIZE = 4;
+const CLOSE = 255;
 const BINARY = "v4.channel.k8s.io";
 const BASE64 = "v4.base64.channel.k8s.io";
 const PORT_FORWARD = "portforward.k8s.io";
@@ -119,6 +120,20 @@ describe("the streams of the node's own API", () => {
     stdin.end(Buffer.alloc(3 * MIB));
     expect((await readText(stdout)).trim()).toBe(String(3 * MIB));
     expect(JSON.parse(await readText(status))).toMatchObject({ status: "Success" });
+  });
+
+  it("run a command by v5.channel.k8s.io, whose input has an end", async () => {
+    const path = pathOf("exec", "web", { input: 1, output: 1 }, ["sh", "-c", "wc -c; exit 7"]);
+    const exec = await channels(path, "v5.channel.k8s.io");
+    expect(exec.protocol).toBe("v5.channel.k8s.io");
+    exec.send(STDIN, "x".repeat(MIB));
+    exec.send(CLOSE, String.fromCharCode(STDIN));
+    await exec.closed;
+    expect(exec.said(STDOUT).trim()).toBe(String(MIB));
+    expect(JSON.parse(exec.said(STATUS))).toMatchObject({
+      reason: "NonZeroExitCode",
+      details: { causes: [{ reason: "ExitCode", message: "7" }] },
+    });
   });
 
   it("give a command a terminal, of the size that the client has", async () => {

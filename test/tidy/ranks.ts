@@ -42,6 +42,9 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/plugin-registration", rank: 2, touchesWorld: true },
   { path: "src/pod-resources", rank: 2 },
 
+  // What clients stream by WebSockets, at the node and at the API server.
+  { path: "src/streams", rank: 2.1 },
+
   // The cluster's names: a server of its own, beside the node and the control plane.
   { path: "src/dns", rank: 3 },
 
@@ -128,7 +131,6 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/resource-metrics", rank: 4 },
   { path: "src/control-plane/scheduler", rank: 4 },
   { path: "src/control-plane/store", rank: 4 },
-  { path: "src/control-plane/streams", rank: 4 },
   { path: "src/control-plane/volumes", rank: 4 },
   { path: "src/control-plane/webhooks", rank: 4.1 },
   // What the controllers of workloads share, and each of them in a folder of its own above it.

@@ -16,6 +16,7 @@ import { connectDevicePlugin } from "../../device-plugin/connect.ts";
 import { connectDraPlugin } from "../../dra/connect.ts";
 import { serveGrpc } from "../../grpc/serve.ts";
 import { createLinuxHost } from "../../host/linux/create-linux-host.ts";
+import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
 import { listenHttp } from "../../host/linux/network/listen-http.ts";
 import { endProcess } from "../../host/linux/system/end-process.ts";
@@ -120,7 +121,7 @@ async function runUntilStopped(
     const runtimePorts = { cri, events, listDownloads };
     const agent = await createNodeAgent({ ...runtimePorts, host, plugins, kube: kube?.ports, log, metrics }, config);
     const nodePorts = { host, cri, kube: kube?.ports, log, metrics };
-    const doors = { listen: listenHttp, callUpgrade };
+    const doors = { listen: listenHttp, callUpgrade, acceptWebSocket };
     const api = await openNodeApi({ ports: nodePorts, agent, reviews: kube?.reviews, ...doors }, config);
     try {
       const { measure } = httpMetricsOf(metrics, host.clock);

@@ -1,4 +1,6 @@
 import type { HttpHandler } from "../../host/http-server.ts";
+import { isWebSocketRequest, wantsTranslation, wantsTunnel } from "../../streams/websocket-request.ts";
+import { createWebSocketStreams } from "../../streams/websocket-streams.ts";
 import type { Authenticator } from "../access/authenticate.ts";
 import type { Authorizer } from "../access/rbac.ts";
 import { createRequestUser } from "../access/request-user.ts";
@@ -18,8 +20,6 @@ import { createRequestObserver } from "../rest/observe-requests.ts";
 import { createApiHandler } from "../rest/serve.ts";
 import { createPathHandler, PING_CHECK } from "../rest/serve-path.ts";
 import { createEventLines } from "../rest/serve-watch.ts";
-import { isWebSocketRequest, wantsTranslation, wantsTunnel } from "../streams/websocket-request.ts";
-import { createWebSocketStreams } from "../streams/websocket-streams.ts";
 import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
 
 interface RestParts extends ControlPlaneDeps {

@@ -16,6 +16,6 @@ export function nodeTls({ certificatePem, keyPem }: NodeIdentity): CallTls {
 }
 
 /** `10.0.0.1:10250`, `[fd00::1]:10250`. */
-export function formatHost({ host, port }: NodeLocation): string {
+export function formatHost({ host, port }: Pick<NodeLocation, "host" | "port">): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

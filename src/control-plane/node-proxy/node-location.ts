@@ -12,6 +12,8 @@ export interface NodeLocation {
   /** A name or an address. */
   readonly host: string;
   readonly port: number;
+  /** The features that the node declares. */
+  readonly features: readonly string[];
 }
 
 /** A place whose addresses were found and checked: a call goes to one of these, whatever the name leads to by then. */
@@ -70,7 +72,7 @@ export function findNode({ reader, localNode }: Omit<NodeFinder, "resolveHost">,
   if (object === undefined) throw notFoundError({ group: "", resource: "nodes" }, name);
   const node = typed("Node", object);
   if (name !== localNode?.name) return computeNodeLocation(node);
-  return { host: localNode.address, port: portOf(node) };
+  return { host: localNode.address, port: portOf(node), features: featuresOf(node) };
 }
 
 /** As GetConnectionInfo of pkg/kubelet/client/kubelet_client.go. */
@@ -82,7 +84,11 @@ function computeNodeLocation({ status = {} }: Pick<Node, "status">): NodeLocatio
     const known = addresses.map(showAddress).join(" ");
     throw new CodedError("no-address", `no preferred addresses found; known addresses: [${known}]`);
   }
-  return { host: first.address, port: portOf({ status }) };
+  return { host: first.address, port: portOf({ status }), features: featuresOf({ status }) };
+}
+
+function featuresOf({ status }: Pick<Node, "status">): readonly string[] {
+  return status?.declaredFeatures ?? [];
 }
 
 function portOf({ status }: Pick<Node, "status">): number {

@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { forbiddenError } from "../../api/api-error.ts";
@@ -14,16 +14,21 @@ interface World {
   /** The addresses of each lookup of the node's name; the last one stays. */
   readonly lookups?: ReadonlyArray<readonly string[]>;
   readonly upgraded?: UpgradeResult;
+  /** What the node declares. */
+  readonly features?: string[];
+  /** The client's WebSocket is of a protocol that API servers translate. */
+  readonly isTranslated?: boolean;
   /** What the node answers. Default: nothing, with 200. */
   readonly page?: { readonly headers: WebReply["headers"]; readonly bytes: Uint8Array };
 }
 
 /** A node `n` with a pod `p`, of a name that a resolver knows. */
-function createWorld({ lookups = [["10.0.0.7"]], upgraded, page }: World = {}) {
+function createWorld({ lookups = [["10.0.0.7"]], upgraded, page, features = [], isTranslated = false }: World = {}) {
   const web: WebCall[] = [];
   const upgrades: UpgradeCall[] = [];
   let asked = 0;
-  const node = { status: { addresses: [{ type: "Hostname", address: "n.example.com" }] } };
+  const translations: string[] = [];
+  const node = { status: { declaredFeatures: features, addresses: [{ type: "Hostname", address: "n.example.com" }] } };
   const pod = { spec: { nodeName: "n", containers: [{ name: "main" }] } };
   const deps: ConnectDeps = {
     reader: {
@@ -47,12 +52,12 @@ function createWorld({ lookups = [["10.0.0.7"]], upgraded, page }: World = {}) {
     identity: { certificatePem: "certificate", keyPem: "key" },
     localNode: undefined,
     streams: {
-      wantsTranslation: () => false,
-      wantsTunnel: () => false,
+      wantsTranslation: () => isTranslated,
+      wantsTunnel: () => isTranslated,
       wantsWebSocket: ({ header }) => header("upgrade")[0] === "websocket",
       sendOutput: async (_call, output) => void output.destroy(),
-      translate: async () => await Promise.resolve(),
-      tunnel: async () => await Promise.resolve(),
+      translate: async () => await Promise.resolve(void translations.push("translate")),
+      tunnel: async () => await Promise.resolve(void translations.push("tunnel")),
     },
     random: () => 0,
   };
@@ -74,7 +79,7 @@ function createWorld({ lookups = [["10.0.0.7"]], upgraded, page }: World = {}) {
       },
     });
   };
-  return { web, upgrades, ask, lookups: () => asked };
+  return { web, upgrades, translations, ask, lookups: () => asked };
 }
 
 interface Asked {
@@ -83,6 +88,26 @@ interface Asked {
   readonly headers: Readonly<Record<string, string>>;
   readonly granted: readonly string[];
 }
+
+describe("a WebSocket of a protocol that the API server knows", () => {
+  const paths = ["pods/exec", "pods/attach", "pods/portforward"];
+  const headers = { ...UPGRADE, "sec-websocket-protocol": "v5.channel.k8s.io" };
+
+  it.each(paths)("is passed on as it is to a node that declares it: %s", async (path) => {
+    const { ask, upgrades } = createWorld({ features: ["ExtendWebSocketsToKubelet"], isTranslated: true });
+    expect(await ask(path, { headers })).toMatchObject({ status: 403 });
+    const passed = { upgrade: ["websocket"], "sec-websocket-protocol": ["v5.channel.k8s.io"] };
+    expect(upgrades).toMatchObject([{ method: "GET", headers: passed }]);
+  });
+
+  it.each(paths)("is translated for any other node: %s", async (path) => {
+    const { ask, upgrades, translations } = createWorld({ features: ["Other"], isTranslated: true });
+    const answer = await ask(path, { headers });
+    if (typeof answer?.body !== "object" || !("takeOver" in answer.body)) throw new Error("it is not taken over");
+    await answer.body.takeOver(new PassThrough());
+    expect([translations, upgrades]).toEqual([[path === "pods/portforward" ? "tunnel" : "translate"], []]);
+  });
+});
 
 describe("whoever may only read through the proxy of a node runs nothing in its pods", () => {
   it.each([

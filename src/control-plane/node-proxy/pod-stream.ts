@@ -1,4 +1,5 @@
 import { badRequestError } from "../../api/api-error.ts";
+import { EXTENDS_WEB_SOCKETS } from "../../api/declared-features.ts";
 import type { Pod } from "../../api/gen/types.ts";
 import type { ServedRequest, TakenOver } from "../../host/http-server.ts";
 import type { UpgradeCall } from "../../host/upgrade-call.ts";
@@ -19,7 +20,8 @@ type StreamKind = "exec" | "attach" | "portForward";
 
 /**
  * `pods/exec`, `pods/attach`, `pods/portforward`: the bytes of another protocol, carried between client and node
- * (pkg/registry/core/pod/rest/subresources.go). The requests of clients that speak WebSockets are translated.
+ * (pkg/registry/core/pod/rest/subresources.go). The requests of clients that speak WebSockets are translated for
+ * nodes that do not declare that they understand them.
  */
 export function createPodStream(deps: PodStreamDeps, kind: StreamKind): ConnectHandler {
   return async (call) => {
@@ -27,12 +29,13 @@ export function createPodStream(deps: PodStreamDeps, kind: StreamKind): ConnectH
     // A WebSocket, whose request is a GET, needs it, too (since 1.35: AuthorizePodWebsocketUpgradeCreatePermission).
     call.requireVerb("create");
     const asked = describeStream(findPod(deps.reader, { namespace, name }), kind, call);
-    const node = await reachNode(deps, asked.node, request.signal);
+    const { features, ...node } = await reachNode(deps, asked.node, request.signal);
     if (!request.isUpgrade) throw badRequestError("Upgrade request required");
     const tls = upgradeTls(nodeTls(deps.identity));
     const backend = { ...node, scheme: "https", target: asked.target, tls } as const;
     const isTranslated = kind === "portForward" ? deps.streams.wantsTunnel : deps.streams.wantsTranslation;
-    if (isTranslated(request)) return { status: 101, headers: {}, body: translate(deps, kind, { request, backend }) };
+    if (isTranslated(request) && !features.includes(EXTENDS_WEB_SOCKETS))
+      return { status: 101, headers: {}, body: translate(deps, kind, { request, backend }) };
     return await forwardUpgrade(deps.callUpgrade, request, backend);
   };
 }

@@ -1,4 +1,4 @@
-import type { RequestedStreams } from "../ports/requested-streams.ts";
+import type { RequestedStreams } from "../../streams/requested-streams.ts";
 import { encodeQuery, readFlag } from "./query-values.ts";
 
 /** The options of exec and attach (PodExecOptions, PodAttachOptions), by the names of their query. */

@@ -1,7 +1,7 @@
 import type { Duplex, Readable } from "node:stream";
 import type { ServedRequest } from "../../host/http-server.ts";
 import type { UpgradeResult } from "../../host/upgrade-call.ts";
-import type { RequestedStreams } from "../ports/requested-streams.ts";
+import type { RequestedStreams } from "../../streams/requested-streams.ts";
 
 /** Clients that speak WebSockets while nodes speak SPDY. */
 export interface StreamTranslation {

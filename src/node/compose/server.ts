@@ -3,6 +3,7 @@ import { KUBELET_VERSION } from "../../config/kubelet-version.ts";
 import type { NodeAgentConfig } from "../../config/node-agent-config.ts";
 import type { HttpHandler } from "../../host/http-server.ts";
 import type { CallUpgrade } from "../../host/upgrade-call.ts";
+import type { AcceptWebSocket } from "../../host/web-socket.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import { type CertificateRotation, createCertificateRotation } from "../cluster/certificates/certificate-rotation.ts";
 import { chooseServingCertificate } from "../cluster/certificates/choose-serving-certificate.ts";
@@ -10,6 +11,7 @@ import { createClientAuthority } from "../cluster/certificates/client-authority.
 import { addressesOf, followAddresses } from "../cluster/certificates/follow-addresses.ts";
 import { computeServingSubject } from "../cluster/certificates/rotation-plan.ts";
 import { createServerIdentity, type ServerIdentity } from "../cluster/certificates/server-identity.ts";
+import { createCarriedStreams, NONE_CARRIED } from "../runtime/streaming/carried-streams.ts";
 import { createCheckpointEndpoint } from "../runtime/streaming/checkpoint-endpoint.ts";
 import { createStreamingEndpoints, type Streaming } from "../runtime/streaming/streaming-endpoints.ts";
 import { createNodeAccess } from "../server/access.ts";
@@ -33,6 +35,7 @@ export interface NodeServerDeps {
   ports: Pick<NodeAgentPorts, "host" | "cri" | "kube" | "log" | "metrics">;
   /** How the runtime's streaming server is reached. */
   callUpgrade: CallUpgrade;
+  acceptWebSocket: AcceptWebSocket;
   agent: Pick<NodeAgent, "view" | "desired" | "containerChanges" | "ownNode">;
   /** The client that is asked who somebody is and what they may do; undefined: there is no API server. */
   reviews: KubeClient | undefined;
@@ -88,11 +91,19 @@ function composeEndpoints(
 /** Half of the connections that the server has: logs, statistics and metrics are asked for beside the streams. */
 const MAX_STREAMS = 512;
 
-function composeStreaming({ ports, agent, callUpgrade }: NodeServerDeps, { kubelet }: NodeAgentConfig): Streaming {
-  const { cri, host } = ports;
+function composeStreaming(
+  { ports, agent, callUpgrade, acceptWebSocket }: NodeServerDeps,
+  { kubelet, featureGates }: NodeAgentConfig,
+): Streaming {
+  const { cri, host, log } = ports;
+  const { clock } = host;
+  const idle = { idleTimeoutMs: kubelet.streamingConnectionIdleTimeout };
+  const carried = featureGates.ExtendWebSocketsToKubelet
+    ? createCarriedStreams({ acceptWebSocket, clock, log }, idle)
+    : NONE_CARRIED;
   return createStreamingEndpoints(
-    { runtime: cri.runtime, pods: agent.desired, callUpgrade, clock: host.clock },
-    { idleTimeoutMs: kubelet.streamingConnectionIdleTimeout, maxStreams: MAX_STREAMS },
+    { runtime: cri.runtime, pods: agent.desired, callUpgrade, clock, carried },
+    { ...idle, maxStreams: MAX_STREAMS },
   );
 }
 

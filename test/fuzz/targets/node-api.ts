@@ -6,14 +6,16 @@ import { duplexPair } from "node:stream";
 import { connect, type TLSSocket } from "node:tls";
 import type { Pod } from "../../../src/api/gen/types.ts";
 import { podFullName } from "../../../src/api/pods.ts";
-import type { Log } from "../../../src/base/log.ts";
+import { type Log, silentLog } from "../../../src/base/log.ts";
 import * as cri from "../../../src/cri/gen/cri-v1.ts";
 import { createFakeHost } from "../../../src/host/fake/create-fake-host.ts";
 import { linuxFiles } from "../../../src/host/linux/files/linux-files.ts";
+import { acceptWebSocket } from "../../../src/host/linux/network/accept-web-socket.ts";
 import { listenHttp } from "../../../src/host/linux/network/listen-http.ts";
 import { systemClock } from "../../../src/host/linux/system/system-clock.ts";
 import type { UpgradeResult } from "../../../src/host/upgrade-call.ts";
 import { createSystemLogsEndpoint } from "../../../src/node/runtime/logs/system-logs-endpoint.ts";
+import { createCarriedStreams } from "../../../src/node/runtime/streaming/carried-streams.ts";
 import { createStreamingEndpoints } from "../../../src/node/runtime/streaming/streaming-endpoints.ts";
 import { createNodeApi } from "../../../src/node/server/node-api.ts";
 import { issueLoopbackCertificate } from "../../contract/loopback-certificate.ts";
@@ -36,6 +38,8 @@ export const nodeApiTarget: Target = {
     get("/logs/?query=kubelet&tailLines=5&sinceTime=2026-01-02T03:04:05Z"),
     `${upgrade("POST /exec/ns/web/main?command=sh&input=1&output=1", "SPDY/3.1")}X-Stream-Protocol-Version: v4.channel.k8s.io\r\n\r\n\x80\x03\x00\x01hello`,
     `${upgrade("GET /attach/ns/web/main?output=1", "websocket")}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n\x82\x85`,
+    `${upgrade("GET /exec/ns/web/main?input=1&output=1", "websocket")}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n\r\n\x82\x83\0\0\0\0\0in`,
+    `${upgrade("GET /portForward/ns/web", "websocket")}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: SPDY/3.1+portforward.k8s.io\r\n\r\n\x82\x83\0\0\0\0\x80\x03\0`,
     `${upgrade("POST /portForward/ns/web", "SPDY/3.1")}X-Stream-Protocol-Version: portforward.k8s.io\r\n\r\nbytes`,
     `POST /run/ns/web/main?cmd=ls%20-l HTTP/1.1\r\nHost: n\r\nContent-Length: 0\r\n\r\n${get("/pods")}`,
     get("/configz") + get("/metrics/cadvisor") + get("/containerLogs/ns/web/main?follow=true"),
@@ -160,10 +164,12 @@ function createStreaming() {
   return createStreamingEndpoints(
     {
       clock: systemClock,
+      carried: createCarriedStreams({ acceptWebSocket, clock: systemClock, log: silentLog }, { idleTimeoutMs: 60_000 }),
       callUpgrade: async (): Promise<UpgradeResult> => {
         const [socket, peer] = duplexPair();
         peer.on("error", () => undefined).pipe(peer);
-        return { kind: "upgraded", headers: { upgrade: "SPDY/3.1" }, socket };
+        const agreed = { connection: "Upgrade", upgrade: "SPDY/3.1", "x-stream-protocol-version": "v4.channel.k8s.io" };
+        return { kind: "upgraded", headers: agreed, socket };
       },
       pods: { byFullName: (name) => (name === podFullName(POD) ? POD : undefined), resolveUid: (uid) => uid },
       runtime: {

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { silentLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
-import { connectStreams } from "../../../src/control-plane/streams/__fixtures__/connected-streams.ts";
-import { createWebSocketStreams } from "../../../src/control-plane/streams/websocket-streams.ts";
 import { createFakeClock, type FakeClock } from "../../../src/host/fake/fake-clock.ts";
 import { acceptWebSocket } from "../../../src/host/linux/network/accept-web-socket.ts";
 import type { UpgradeResult } from "../../../src/host/upgrade-call.ts";
 import { createSpdyConnection } from "../../../src/spdy/create-spdy-connection.ts";
+import { connectStreams } from "../../../src/streams/__fixtures__/connected-streams.ts";
+import { createWebSocketStreams } from "../../../src/streams/websocket-streams.ts";
 import { promise, type Target } from "../target.ts";
 
 const ALL = { stdin: true, stdout: true, stderr: true, tty: false };

@@ -147,7 +147,11 @@ it("declares what it can do once the runtime has told what that can do, and noth
     const { declaredFeatures = [] } = statusOf({ runtime, declaringGates }, previous);
     return declaredFeatures.filter((name) => !name.startsWith("InPlacePod"));
   };
-  const gates = { UserNamespacesHostNetworkSupport: true, RestartAllContainersOnContainerExits: false };
+  const gates = {
+    ExtendWebSocketsToKubelet: false,
+    UserNamespacesHostNetworkSupport: true,
+    RestartAllContainersOnContainerExits: false,
+  };
   expect(declaredBy(true, gates)).toEqual(["UserNamespacesHostNetworkSupport"]);
   expect(declaredBy(false, gates)).toEqual([]);
   expect(declaredBy(true, { ...gates, UserNamespacesHostNetworkSupport: false })).toEqual([]);

@@ -6,7 +6,8 @@ import { endsInTime, withDeadline } from "../../../base/time-limit.ts";
 import { formatHttpHead } from "../../../host/http-head.ts";
 import type { PacedWriter, Page, ServedAnswer, ServedRequest } from "../../../host/http-server.ts";
 import { addressOf, isWebUrl, pathAndQuery } from "../../../host/request-url.ts";
-import { type CallUpgrade, joinStreams, type UpgradeResult } from "../../../host/upgrade-call.ts";
+import { type CallUpgrade, joinStreams, type UpgradeCall, type UpgradeResult } from "../../../host/upgrade-call.ts";
+import type { StreamsCall } from "../../../streams/streams-call.ts";
 import { answerOf, TOO_MANY } from "./stream-failure.ts";
 
 /** Carries streams between clients of the node's API and the runtime's streaming server. */
@@ -15,10 +16,21 @@ interface StreamProxy {
    * Serves the request with the stream at the URL that the runtime makes for `ask`; the URL is good for one call.
    * Failures become answers. An answer of the runtime that is no stream is passed on as it is.
    */
-  open(request: ServedRequest, ask: (signal: AbortSignal) => Promise<string>): Promise<ServedAnswer>;
+  open(request: ServedRequest, ask: AskRuntime): Promise<ServedAnswer>;
+  /**
+   * Serves a client that speaks another protocol than the runtime does: `carry` answers it, calls the stream at the URL by
+   * SPDY, and resolves when both have ended. What fails before it is called becomes an answer, as in `open`.
+   */
+  openCarried(request: ServedRequest, ask: AskRuntime, carry: Carry): Promise<ServedAnswer>;
   /** When the signal fires, ends all streams and refuses new ones; resolves when none is left. */
   run(signal: AbortSignal): Promise<void>;
 }
+
+/** Has the runtime make a URL for one stream. */
+type AskRuntime = (signal: AbortSignal) => Promise<string>;
+
+/** Carries one client's streams; never rejects. */
+type Carry = (call: StreamsCall) => Promise<void>;
 
 export interface StreamProxyDeps {
   readonly callUpgrade: CallUpgrade;
@@ -47,9 +59,9 @@ export function createStreamProxy(deps: StreamProxyDeps, options: StreamProxyOpt
   // A place is held from the call to the runtime until the stream has ended.
   let places = maxStreams;
 
-  const join = async (client: Duplex, { headers, socket }: Upgraded): Promise<void> => {
-    client.write(formatHttpHead(101, headers));
-    const over = joinStreams(client, socket, idle, stopping.signal).finally(() => {
+  /** Holds the place until the stream has ended. */
+  const hold = async (stream: Promise<void>): Promise<void> => {
+    const over = stream.finally(() => {
       places++;
       streams.delete(over);
     });
@@ -57,25 +69,45 @@ export function createStreamProxy(deps: StreamProxyDeps, options: StreamProxyOpt
     await over;
   };
 
+  const join = async (client: Duplex, { headers, socket }: Upgraded): Promise<void> => {
+    client.write(formatHttpHead(101, headers));
+    await hold(joinStreams(client, socket, idle, stopping.signal));
+  };
+
+  /** `reach` gives the answer where no stream comes about, else what to do with the client's connection. */
+  const serve = async (request: ServedRequest, ask: AskRuntime, reach: Reach): Promise<ServedAnswer> => {
+    if (!request.isUpgrade) return { status: 500, body: "Upgrade request required\n" };
+    if (stopping.signal.aborted) return STOPPING;
+    if (places === 0) return TOO_MANY;
+    places--;
+    let isHandedOver = false;
+    try {
+      return await answerOf(request.signal, async () => {
+        const reached = await reach(readUrl(await ask(request.signal)));
+        if (typeof reached !== "function") return reached;
+        isHandedOver = true;
+        return { status: 101, body: { takeOver: reached } };
+      });
+    } finally {
+      if (!isHandedOver) places++;
+    }
+  };
+
   return {
-    async open(request, ask) {
-      if (!request.isUpgrade) return { status: 500, body: "Upgrade request required\n" };
-      if (stopping.signal.aborted) return STOPPING;
-      if (places === 0) return TOO_MANY;
-      places--;
-      let isHandedOver = false;
-      try {
-        return await answerOf(request.signal, async () => {
-          const url = readUrl(await ask(request.signal));
-          const result = await call(deps, { request, url });
-          if (result.kind === "answered") return relay(result, deps.clock);
-          isHandedOver = true;
-          return { status: 101, body: { takeOver: async (client: Duplex) => await join(client, result) } };
-        });
-      } finally {
-        if (!isHandedOver) places++;
-      }
-    },
+    open: async (request, ask) =>
+      await serve(request, ask, async (url) => {
+        const { method, signal } = request;
+        const result = await call(deps, { url, method, headers: computeForwardedHeaders(request) }, signal);
+        return result.kind === "answered" ? relay(result, deps.clock) : async (client) => await join(client, result);
+      }),
+
+    openCarried: async (request, ask, carry) =>
+      await serve(request, ask, async (url) => {
+        const forwarded = withoutWebSocket(computeForwardedHeaders(request));
+        const connect: StreamsCall["connect"] = async (headers, signal) =>
+          await call(deps, { url, method: "POST", headers: { ...forwarded, ...headers } }, signal);
+        return async (socket) => await hold(carry({ request, socket, connect, signal: stopping.signal }));
+      }),
 
     async run(signal) {
       await aborted(signal);
@@ -87,6 +119,7 @@ export function createStreamProxy(deps: StreamProxyDeps, options: StreamProxyOpt
 
 type Upgraded = UpgradeResult & { readonly kind: "upgraded" };
 type Answered = UpgradeResult & { readonly kind: "answered" };
+type Reach = (url: URL) => Promise<ServedAnswer | ((client: Duplex) => Promise<void>)>;
 
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -97,16 +130,12 @@ function readUrl(text: string): URL {
 
 async function call(
   { callUpgrade, clock }: StreamProxyDeps,
-  { request, url }: { readonly request: ServedRequest; readonly url: URL },
+  { url, method, headers }: Pick<UpgradeCall, "method" | "headers"> & { readonly url: URL },
+  signal: AbortSignal,
 ): Promise<UpgradeResult> {
-  const limit = { timeoutMs: CALL_TIMEOUT_MS, signal: request.signal, what: "error dialing backend: it" };
-  const outgoing = {
-    ...addressOf(url),
-    target: pathAndQuery(url),
-    method: request.method,
-    headers: computeForwardedHeaders(request),
-  };
-  return await withDeadline(clock, limit, async (signal) => await callUpgrade(outgoing, signal));
+  const limit = { timeoutMs: CALL_TIMEOUT_MS, signal, what: "error dialing backend: it" };
+  const outgoing = { ...addressOf(url), target: pathAndQuery(url), method, headers };
+  return await withDeadline(clock, limit, async (timed) => await callUpgrade(outgoing, timed));
 }
 
 /** Headers that concern only the client and this node. */
@@ -121,6 +150,12 @@ function computeForwardedHeaders(request: ServedRequest): Record<string, readonl
   const headers = Object.fromEntries(kept);
   const client = request.remoteAddress.replace(/^::ffff:/, "");
   return { ...headers, "x-forwarded-for": [[...(headers["x-forwarded-for"] ?? []), client].join(", ")] };
+}
+
+/** The headers without those of the client's WebSocket, which ends here. */
+function withoutWebSocket(headers: Record<string, readonly string[]>): Record<string, readonly string[]> {
+  const isKept = (name: string) => name !== "connection" && name !== "upgrade" && !name.startsWith("sec-websocket-");
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)));
 }
 
 /** Headers that belong to a connection and not to an answer. */

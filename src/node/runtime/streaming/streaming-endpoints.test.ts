@@ -2,11 +2,19 @@ import { type Duplex, duplexPair, Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../api/gen/types.ts";
 import { podFullName } from "../../../api/pods.ts";
+import { silentLog } from "../../../base/log.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import { createFakeClock } from "../../../host/fake/fake-clock.ts";
 import { createFakeRequest } from "../../../host/fake/fake-request.ts";
 import type { ServedAnswer, ServedRequest } from "../../../host/http-server.ts";
+import { acceptWebSocket } from "../../../host/linux/network/accept-web-socket.ts";
 import type { UpgradeCall, UpgradeResult } from "../../../host/upgrade-call.ts";
+import { createSpdyConnection } from "../../../spdy/create-spdy-connection.ts";
+import type { SpdyStream } from "../../../spdy/spdy-stream.ts";
+import { connectStreams } from "../../../streams/__fixtures__/connected-streams.ts";
+import { createTunnelClient, OPCODES } from "../../../streams/__fixtures__/tunnel-client.ts";
+import { createWebSocketClient, readRequest } from "../../../streams/__fixtures__/web-socket-client.ts";
+import { createCarriedStreams } from "./carried-streams.ts";
 import { createStreamingEndpoints } from "./streaming-endpoints.ts";
 
 const POD: Pod = {
@@ -46,6 +54,7 @@ function createWorld({ serve, url = RUNTIME_URL, running = ["old", "new"], maxSt
   const streaming = createStreamingEndpoints(
     {
       clock,
+      carried: createCarriedStreams({ acceptWebSocket, clock, log: silentLog }, { idleTimeoutMs: 4 * HOUR_MS }),
       callUpgrade: async (call, signal) => {
         calls.push(call);
         return await (serve ?? agree)(call, signal);
@@ -279,6 +288,116 @@ describe("what the runtime answers instead of a stream", () => {
     const answer = await ask(world, requestOf("/exec/ns/web/main?output=1"));
     expect(answer).toEqual({ status: 500, body: "invalid upgrade response: status code 302\n" });
     expect(world.calls).toHaveLength(1);
+  });
+});
+
+describe("a client that speaks WebSockets", () => {
+  const AGREED = { connection: "Upgrade", upgrade: "SPDY/3.1" };
+  const WEB_SOCKET = { connection: ["Upgrade"], upgrade: ["websocket"] };
+
+  /** The client's and the node's end of a connection, and the client's request on its way to the endpoint. */
+  async function connectClient<Client>(target: string, create: (socket: Duplex) => Client) {
+    const { a, b } = connectStreams();
+    const client = create(a);
+    const head = await readRequest(b);
+    const names = ["sec-websocket-key", "sec-websocket-version", "sec-websocket-protocol"];
+    const own = Object.fromEntries(names.map((name) => [name, [...head.header(name)]]));
+    const request = requestOf(target, { method: "GET", headers: { ...WEB_SOCKET, ...own, "x-own": ["1"] } });
+    return { client, socket: b, request };
+  }
+
+  const takeOver = async (world: ReturnType<typeof createWorld>, request: ServedRequest, socket: Duplex) => {
+    const { status, body } = await ask(world, request);
+    if (typeof body === "string" || !("takeOver" in body)) throw new Error(`answered with ${status}`);
+    return body.takeOver(socket);
+  };
+
+  it.each(["/exec/ns/web/main?command=sh&input=1&output=1", "/attach/ns/web/debug?input=1&output=1"])(
+    "of v5.channel.k8s.io has its channels as SPDY at the runtime: %s",
+    async (path) => {
+      const clock = createFakeClock();
+      const streams = new Map<string, SpdyStream>();
+      const { a, b } = connectStreams();
+      const runtime = createSpdyConnection(b, {
+        role: "server",
+        clock,
+        onStream(stream) {
+          streams.set(stream.headers.get("streamtype") ?? "", stream);
+          if (streams.size < 3) return;
+          streams.get("stdin")?.once("data", (bytes: Buffer) => {
+            streams.get("stdout")?.end(`heard ${bytes.toString()}`);
+            streams.get("error")?.end();
+          });
+        },
+      });
+      const headers = { ...AGREED, "x-stream-protocol-version": "v4.channel.k8s.io" };
+      const world = createWorld({
+        maxStreams: 1,
+        serve: async () => await Promise.resolve({ kind: "upgraded", headers, socket: a }),
+      });
+      const { client, request, socket } = await connectClient(path, (end) => {
+        return createWebSocketClient(end, ["v5.channel.k8s.io"]);
+      });
+      const over = takeOver(world, request, socket);
+      client.webSocket.once("open", () => client.webSocket.send(Buffer.from("\0input")));
+      await client.until(() => client.channels.has(3));
+      expect(String(client.channels.get(1))).toBe("heard input");
+      expect(JSON.parse(String(client.channels.get(3)))).toMatchObject({ status: "Success" });
+      expect(await client.closed).toBe(1000);
+      await Promise.all([over, runtime.close()]);
+      expect(world.calls).toMatchObject([{ method: "POST", headers: { Upgrade: "SPDY/3.1", "x-own": ["1"] } }]);
+      expect(Object.keys(world.calls[0]?.headers ?? {}).join()).not.toMatch(/sec-websocket|connection/);
+      // Its place is free again.
+      expect(await ask(world, requestOf("/exec/ns/none/main?output=1"))).toMatchObject({ status: 404 });
+      expect(await ask(world, requestOf("/exec/ns/web/main?output=1"))).not.toMatchObject({ status: 429 });
+    },
+  );
+
+  it("forwards ports by the SPDY that is in its messages, whatever ports it names", async () => {
+    const { a, b } = connectStreams();
+    const headers = { ...AGREED, "x-stream-protocol-version": "portforward.k8s.io" };
+    const world = createWorld({ serve: async () => await Promise.resolve({ kind: "upgraded", headers, socket: a }) });
+    const { client, request, socket } = await connectClient("/portForward/ns/web", (end) => {
+      return createTunnelClient(end, ["SPDY/3.1+portforward.k8s.io"]);
+    });
+    const over = takeOver(world, request, socket);
+    b.once("data", (bytes: Buffer) => void b.write(`heard ${bytes.toString()}`));
+    await client.until(() => client.answer().includes("\r\n\r\n"));
+    expect(client.answer()).toContain("SPDY/3.1+portforward.k8s.io");
+    client.send(OPCODES.binary, Buffer.from("frames"));
+    await client.until(() => client.received().toString() === "heard frames");
+    b.end();
+    await over;
+    expect(world.asked[1]).toMatchObject({ podSandboxId: "new", port: [] });
+  });
+
+  it("is told in plain HTTP why there is no container", async () => {
+    const path = "/exec/ns/web/main?output=1";
+    const { request } = await connectClient(path, (end) => createWebSocketClient(end, ["v5.channel.k8s.io"]));
+    expect(await ask(createWorld({ running: [] }), request)).toMatchObject({ status: 500 });
+  });
+
+  it("of an older protocol speaks with the runtime itself", async () => {
+    const path = "/exec/ns/web/main?output=1";
+    const { request } = await connectClient(path, (end) => createWebSocketClient(end, ["v4.channel.k8s.io"]));
+    const world = createWorld();
+    await ask(world, request);
+    expect(world.calls).toMatchObject([{ method: "GET", headers: WEB_SOCKET }]);
+  });
+
+  it("ends when the agent stops", async () => {
+    const world = createWorld({ serve: async () => await new Promise(() => undefined) });
+    const path = "/exec/ns/web/main?output=1";
+    const { client, request, socket } = await connectClient(path, (end) => {
+      return createWebSocketClient(end, ["v5.channel.k8s.io"]);
+    });
+    const controller = new AbortController();
+    const running = world.run(controller.signal);
+    const over = takeOver(world, request, socket);
+    await client.until(() => client.messages.length > 0);
+    controller.abort();
+    await Promise.all([running, over]);
+    expect(await client.closed).toBe(1001);
   });
 });
 

@@ -4,6 +4,7 @@ import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { RuntimeService } from "../../../cri/port.ts";
 import type { ServedAnswer, ServedRequest } from "../../../host/http-server.ts";
 import type { NodeEndpoint } from "../../server/node-api.ts";
+import type { CarriedStreams } from "./carried-streams.ts";
 import { findReadySandbox } from "./find-running.ts";
 import { containersOf, findNamedContainer, findNamedPod, isNamedPod, type NamedPods, NO_POD } from "./named-pods.ts";
 import { parsePorts } from "./port-forward-ports.ts";
@@ -14,6 +15,7 @@ import { createStreamProxy, type StreamProxyDeps, type StreamProxyOptions } from
 import { parseStreamTarget, type StreamTarget, type TargetShape } from "./stream-target.ts";
 
 interface StreamingDeps extends StreamProxyDeps {
+  readonly carried: CarriedStreams;
   readonly pods: NamedPods;
   readonly runtime: Pick<
     RuntimeService,
@@ -37,7 +39,12 @@ const METHODS = ["GET", "POST"];
  */
 export function createStreamingEndpoints(deps: StreamingDeps, options: StreamProxyOptions): Streaming {
   const proxy = createStreamProxy(deps, options);
-  const { runtime } = deps;
+  const { runtime, carried } = deps;
+  const open = async (
+    request: ServedRequest,
+    ask: (signal: AbortSignal) => Promise<string>,
+    carry: Carry | undefined,
+  ) => (carry === undefined ? await proxy.open(request, ask) : await proxy.openCarried(request, ask, carry));
   const named = (shape: Omit<TargetShape, "methods">, serve: ServePod): NodeEndpoint => {
     return async (request) => await servePod(deps, { request, shape: { ...shape, methods: METHODS } }, serve);
   };
@@ -52,7 +59,8 @@ export function createStreamingEndpoints(deps: StreamingDeps, options: StreamPro
       return { status: 500, body: `container not found (${JSON.stringify(containerName)})` };
     const cmd = request.query.getAll("command");
     const asked = cri.ExecRequest.fromPartial({ ...streams, containerId, cmd });
-    return await proxy.open(request, async (signal) => (await runtime.exec(asked, { signal })).url);
+    const ask = async (signal: AbortSignal) => (await runtime.exec(asked, { signal })).url;
+    return await open(request, ask, carried.channels(request, asked));
   };
 
   const attach: ServePod = async ({ request, pod, target }) => {
@@ -67,18 +75,20 @@ export function createStreamingEndpoints(deps: StreamingDeps, options: StreamPro
     }
     // It was settled when the process began whether it has a terminal.
     const asked = cri.AttachRequest.fromPartial({ ...streams, containerId, tty: container.tty === true });
-    return await proxy.open(request, async (signal) => (await runtime.attach(asked, { signal })).url);
+    const ask = async (signal: AbortSignal) => (await runtime.attach(asked, { signal })).url;
+    return await open(request, ask, carried.channels(request, asked));
   };
 
   const portForward: ServePod = async ({ request, pod, target }) => {
-    const port = isWebSocket(request) ? parsePorts(request.query) : [];
+    const carry = carried.tunnel(request);
+    const port = isWebSocket(request) && carry === undefined ? parsePorts(request.query) : [];
     if (typeof port === "string") return { status: 400, body: port };
     if (pod === undefined) return NO_POD;
     if (!isNamedPod(deps.pods, pod, target)) return { status: 404, body: "pod not found" };
     const podSandboxId = await findReadySandbox(runtime, podUid(pod), request.signal);
     if (podSandboxId === undefined) return { status: 500, body: `pod not found (${JSON.stringify(podFullName(pod))})` };
     const asked = cri.PortForwardRequest.fromPartial({ podSandboxId, port: [...port] });
-    return await proxy.open(request, async (signal) => (await runtime.portForward(asked, { signal })).url);
+    return await open(request, async (signal) => (await runtime.portForward(asked, { signal })).url, carry);
   };
 
   return {
@@ -91,6 +101,8 @@ export function createStreamingEndpoints(deps: StreamingDeps, options: StreamPro
     run: proxy.run,
   };
 }
+
+type Carry = NonNullable<ReturnType<CarriedStreams["tunnel"]>>;
 
 interface PodRequest {
   readonly request: ServedRequest;

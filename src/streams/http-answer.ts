@@ -1,4 +1,4 @@
-import { formatHttpHead } from "../../host/http-head.ts";
+import { formatHttpHead } from "../host/http-head.ts";
 
 /** An answer of HTTP/1.1 after which the connection ends; with a text for its body, as Go's `http.Error` writes one. */
 export function formatAnswer(status: number, headers: Readonly<Record<string, string>>, text: string): string {

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { createFakeClock } from "../../host/fake/fake-clock.ts";
-import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
+import { createFakeClock } from "../host/fake/fake-clock.ts";
+import { acceptWebSocket } from "../host/linux/network/accept-web-socket.ts";
 import { connectStreams } from "./__fixtures__/connected-streams.ts";
 import { createWebSocketClient, readRequest } from "./__fixtures__/web-socket-client.ts";
 import { sendOutput } from "./send-output.ts";

@@ -1,15 +1,10 @@
 import { Duplex } from "node:stream";
-import { childController, isAbort } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import { joinStreams, type UpgradeResult } from "../../host/upgrade-call.ts";
-import {
-  type AcceptWebSocket,
-  CLOSE_CODES,
-  type ServedWebSocket,
-  type WebSocketHandler,
-} from "../../host/web-socket.ts";
+import { childController, isAbort } from "../base/abort.ts";
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { joinStreams, type UpgradeResult } from "../host/upgrade-call.ts";
+import { type AcceptWebSocket, CLOSE_CODES, type ServedWebSocket, type WebSocketHandler } from "../host/web-socket.ts";
 import { formatAnswer, formatHead } from "./http-answer.ts";
 import { isSpdyAgreed, readChosenProtocol, spdyRequestHeaders } from "./node-session.ts";
 import type { StreamsCall, UpgradeRequest } from "./streams-call.ts";
@@ -20,6 +15,8 @@ interface TunnelDeps {
   readonly acceptWebSocket: AcceptWebSocket;
   readonly clock: Clock;
   readonly log: Log;
+  /** Ends the connection when no byte came or went for this many milliseconds. Default: 0, never. */
+  readonly idleTimeoutMs?: number;
   /** Counts requests by the HTTP status of their answer. */
   count(code: number): void;
 }
@@ -31,7 +28,7 @@ const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding", "up
 
 /** The bytes of a node's SPDY connection in the binary messages of a client's WebSocket. Resolves when both have closed. */
 export async function tunnelSpdy(
-  { acceptWebSocket, clock, log, count }: TunnelDeps,
+  { acceptWebSocket, clock, log, count, idleTimeoutMs = 0 }: TunnelDeps,
   { request, socket, connect, signal }: StreamsCall,
 ): Promise<void> {
   const { controller, release } = childController(signal);
@@ -69,7 +66,7 @@ export async function tunnelSpdy(
       const protocol = chooseSubprotocol(request, result.headers);
       const key = readHandshakeKey(request);
       const end = createTunnelEnd((handler) => acceptWebSocket({ clock, socket, handler, key, protocol }));
-      await joinStreams(end, result.socket, {}, signal);
+      await joinStreams(end, result.socket, idleTimeoutMs > 0 ? { idleMs: idleTimeoutMs } : {}, signal);
     }
   } finally {
     release();

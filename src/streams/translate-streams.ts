@@ -1,20 +1,15 @@
 import type { Duplex, Readable } from "node:stream";
 import { Writable } from "node:stream";
-import { childController, isAbort, untilAborted } from "../../base/abort.ts";
-import { createByteCollector } from "../../base/byte-collector.ts";
-import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import {
-  type AcceptWebSocket,
-  CLOSE_CODES,
-  type ServedWebSocket,
-  type WebSocketHandler,
-} from "../../host/web-socket.ts";
-import type { RequestedStreams } from "../ports/requested-streams.ts";
+import { childController, isAbort, untilAborted } from "../base/abort.ts";
+import { createByteCollector } from "../base/byte-collector.ts";
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { type AcceptWebSocket, CLOSE_CODES, type ServedWebSocket, type WebSocketHandler } from "../host/web-socket.ts";
 import { CHANNELS, type ChannelSink, createChannelInput, createChannelReader, createGate } from "./channels.ts";
 import { type NodeSession, openNodeSession } from "./node-session.ts";
 import { endWith } from "./refuse-request.ts";
+import type { RequestedStreams } from "./requested-streams.ts";
 import { codeOfOutcome, describeOutcome, readErrorStream, type StreamOutcome } from "./stream-status.ts";
 import type { StreamsCall } from "./streams-call.ts";
 import { readHandshakeKey, refuseHandshake } from "./web-socket-handshake.ts";
@@ -24,6 +19,8 @@ interface TranslateDeps {
   readonly acceptWebSocket: AcceptWebSocket;
   readonly clock: Clock;
   readonly log: Log;
+  /** Ends the connection when no message came or went for this many milliseconds. Default: four hours; 0 means never. */
+  readonly idleTimeoutMs?: number;
   /** Counts requests by the HTTP status that would have been theirs. */
   count(code: number): void;
 }
@@ -37,7 +34,7 @@ const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** The channels of one WebSocket, and the streams of one SPDY connection. Resolves when both have closed. */
 export async function translateStreams(
-  { acceptWebSocket, clock, log, count }: TranslateDeps,
+  { acceptWebSocket, clock, log, count, idleTimeoutMs = IDLE_TIMEOUT_MS }: TranslateDeps,
   { request, socket, connect, signal }: StreamsCall,
   streams: RequestedStreams,
 ): Promise<void> {
@@ -52,7 +49,7 @@ export async function translateStreams(
   const accept = (handler: WebSocketHandler) =>
     acceptWebSocket({
       ...{ clock, socket, handler, key: readHandshakeKey(request) },
-      ...{ protocol: STREAM_PROTOCOL_V5, idleTimeoutMs: IDLE_TIMEOUT_MS },
+      ...{ protocol: STREAM_PROTOCOL_V5, ...(idleTimeoutMs > 0 && { idleTimeoutMs }) },
     });
   const client = acceptChannels({ accept, streams, onGone: () => controller.abort() });
   let session: NodeSession | undefined;

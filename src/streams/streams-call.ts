@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { UpgradeResult } from "../../host/upgrade-call.ts";
+import type { UpgradeResult } from "../host/upgrade-call.ts";
 
 /** The part of a client's upgrade request that matters here. */
 export interface UpgradeRequest {

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import type { Clock } from "../../base/clock.ts";
-import { type AcceptWebSocket, CLOSE_CODES, type ServedWebSocket } from "../../host/web-socket.ts";
+import type { Clock } from "../base/clock.ts";
+import { type AcceptWebSocket, CLOSE_CODES, type ServedWebSocket } from "../host/web-socket.ts";
 import { formatAnswer } from "./http-answer.ts";
 import { endWith } from "./refuse-request.ts";
 import type { StreamsCall } from "./streams-call.ts";

@@ -1,13 +1,13 @@
 import type { Readable } from "node:stream";
-import { untilAborted } from "../../base/abort.ts";
-import { createByteCollector } from "../../base/byte-collector.ts";
-import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
-import type { UpgradeResult } from "../../host/upgrade-call.ts";
-import { createSpdyConnection } from "../../spdy/create-spdy-connection.ts";
-import type { SpdyConnection } from "../../spdy/spdy-connection.ts";
-import type { SpdyStream } from "../../spdy/spdy-stream.ts";
-import type { RequestedStreams } from "../ports/requested-streams.ts";
+import { untilAborted } from "../base/abort.ts";
+import { createByteCollector } from "../base/byte-collector.ts";
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { UpgradeResult } from "../host/upgrade-call.ts";
+import { createSpdyConnection } from "../spdy/create-spdy-connection.ts";
+import type { SpdyConnection } from "../spdy/spdy-connection.ts";
+import type { SpdyStream } from "../spdy/spdy-stream.ts";
+import type { RequestedStreams } from "./requested-streams.ts";
 import { readUpgradeRefusal } from "./stream-status.ts";
 import type { ConnectNode } from "./streams-call.ts";
 

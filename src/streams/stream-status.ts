@@ -1,4 +1,4 @@
-import { isRecord } from "../../api/object.ts";
+import { isRecord } from "../api/object.ts";
 
 /** The last message to a client, in the error channel, as Go writes a `metav1.Status`. */
 type StreamStatus = Readonly<Record<string, unknown>>;

@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../../base/log.ts";
-import { createMetrics } from "../../base/metrics.ts";
-import { createFakeClock } from "../../host/fake/fake-clock.ts";
-import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
-import type { UpgradeResult } from "../../host/upgrade-call.ts";
+import { silentLog } from "../base/log.ts";
+import { createMetrics } from "../base/metrics.ts";
+import { createFakeClock } from "../host/fake/fake-clock.ts";
+import { acceptWebSocket } from "../host/linux/network/accept-web-socket.ts";
+import type { UpgradeResult } from "../host/upgrade-call.ts";
 import { connectStreams } from "./__fixtures__/connected-streams.ts";
 import { createTunnelClient, OPCODES } from "./__fixtures__/tunnel-client.ts";
 import { readRequest } from "./__fixtures__/web-socket-client.ts";

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { ServedWebSocket, WebSocketHandler } from "../../host/web-socket.ts";
+import type { ServedWebSocket, WebSocketHandler } from "../host/web-socket.ts";
 
 /** The first byte of each message: which stream it is of (apimachinery/pkg/util/remotecommand). */
 export const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;

@@ -1,9 +1,9 @@
 import type { Readable } from "node:stream";
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
-import type { Metrics } from "../../base/metrics.ts";
-import type { AcceptWebSocket } from "../../host/web-socket.ts";
-import type { RequestedStreams } from "../ports/requested-streams.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { AcceptWebSocket } from "../host/web-socket.ts";
+import type { RequestedStreams } from "./requested-streams.ts";
 import { sendOutput } from "./send-output.ts";
 import type { StreamsCall } from "./streams-call.ts";
 import { translateStreams } from "./translate-streams.ts";

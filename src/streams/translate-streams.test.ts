@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../../base/log.ts";
-import { createMetrics } from "../../base/metrics.ts";
-import { createFakeClock } from "../../host/fake/fake-clock.ts";
-import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
-import type { UpgradeResult } from "../../host/upgrade-call.ts";
-import { createSpdyConnection } from "../../spdy/create-spdy-connection.ts";
-import type { SpdyStream } from "../../spdy/spdy-stream.ts";
-import type { RequestedStreams } from "../ports/requested-streams.ts";
+import { silentLog } from "../base/log.ts";
+import { createMetrics } from "../base/metrics.ts";
+import { createFakeClock } from "../host/fake/fake-clock.ts";
+import { acceptWebSocket } from "../host/linux/network/accept-web-socket.ts";
+import type { UpgradeResult } from "../host/upgrade-call.ts";
+import { createSpdyConnection } from "../spdy/create-spdy-connection.ts";
+import type { SpdyStream } from "../spdy/spdy-stream.ts";
 import { connectStreams } from "./__fixtures__/connected-streams.ts";
 import { createWebSocketClient, readRequest } from "./__fixtures__/web-socket-client.ts";
+import type { RequestedStreams } from "./requested-streams.ts";
 import type { ConnectNode } from "./streams-call.ts";
 import { createWebSocketStreams } from "./websocket-streams.ts";
 
