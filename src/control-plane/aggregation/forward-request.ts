@@ -43,6 +43,13 @@ export interface BackendCalls {
 /** How long a backend may think before its answer begins, as upstream's limit of requests; a watch may be quiet. */
 const ANSWER_TIMEOUT_MS = 60 * SECOND;
 
+/** As upstream's proxy says it: no Status, so that clients tell their own words for a server that is out of reach. */
+const NOT_AVAILABLE: ServedAnswer = {
+  status: 503,
+  headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+  body: "service unavailable\n",
+};
+
 /** Passes requests for the groups and versions of backends on. */
 export function createForwarding(calls: BackendCalls, backends: Backends): ForwardRequest {
   return (request, target, user) => {
@@ -51,7 +58,7 @@ export function createForwarding(calls: BackendCalls, backends: Backends): Forwa
     if (backend === undefined) return undefined;
     return (async () => {
       const location = locateBackend(calls.reader, backend, calls.random);
-      if (!backend.isAvailable || !location.found) throw unavailable("service unavailable");
+      if (!backend.isAvailable || !location.found) return NOT_AVAILABLE;
       const isWatch = target.isResource && target.verb === "watch";
       const query = request.rawQuery === "" ? "" : `?${request.rawQuery}`;
       const call = {
