@@ -149,7 +149,8 @@ describe.each(apiServersUnderTest())("admission of pods, on $name", (candidate) 
       });
     });
 
-    it("waits a moment for the account that every namespace is given", async () => {
+    // kube-apiserver tries ten times, for a second or two: too little for forty namespaces on a busy machine.
+    it.runIf(candidate.isOurs)("waits a moment for the account that every namespace is given", async () => {
       const createFirst = async () => {
         const { metadata } = await server.admin.object("POST", "/api/v1/namespaces", {
           metadata: { generateName: "contract-" },

@@ -163,21 +163,20 @@ describe.each(apiServersUnderTest())("conversion webhooks, on $name", (candidate
     const same = await server.admin.object("PUT", `${v2}/old`, { ...rest, metadata });
     expect(same.metadata.resourceVersion).not.toBe(metadata.resourceVersion);
     asked = [];
-    await untilUnasked(`${v2}/old`);
+    await server.admin.object("GET", `${v2}/old`);
+    expect(askedFor("v2")).toEqual([]);
   });
+  /** The questions of who reads or writes in that version; the caches of kube-apiserver ask for the other one. */
+  const askedFor = (name: string) => asked.filter(({ desiredAPIVersion }) => desiredAPIVersion.endsWith(`/${name}`));
   /** Waits until an object that is written is stored in that version: reading it there asks nobody. */
   const untilStoredIn = async (path: string, name: string) => {
     for (let attempt = 0; ; attempt++) {
       const probe = { ...second(`z-${attempt}`), apiVersion: `${group}/${name}` };
       asked = [];
       await server.admin.object("POST", path, probe);
-      if (asked.length === 0) return;
+      if (askedFor(name).length === 0) return;
       await server.admin.json("DELETE", `${path}/z-${attempt}`);
     }
-  };
-  const untilUnasked = async (path: string) => {
-    await server.admin.object("GET", path);
-    expect(asked).toEqual([]);
   };
 
   it("convert what watches tell, in its order, and select by the converted labels", async () => {
@@ -296,7 +295,8 @@ describe.each(apiServersUnderTest())("conversion webhooks, on $name", (candidate
     const { v1, v2 } = await define();
     const { metadata } = await server.admin.object("POST", v1, first("a"));
     answer = () => ({ response: { result: { status: "Failed", message: "no way" } } });
-    expect(await server.admin.json("GET", v2)).toMatchObject({ status: expect.toSatisfy((code) => code >= 429) });
+    // kube-apiserver answers lists from its cache, once that has the objects in this version.
+    if (candidate.isOurs) expect(await server.admin.json("GET", v2)).toMatchObject({ status: 500 });
     for (const call of [
       server.admin.json("POST", v2, second("b")),
       server.admin.json("PUT", `${v2}/a`, { ...second("a"), metadata }),

@@ -202,10 +202,9 @@ describe.each(apiServersWithRange("10.96.0.0/16,fd00:10:96::/112"))(
       expect(familiesOf(both)).toEqual(["IPv4,IPv6", "IPv4,IPv6"]);
       const [first, second = ""] = specOf(both).clusterIPs;
       expect([first]).toEqual(specOf(before).clusterIPs);
-      // Upstream's repair may take it away for a moment.
-      await vi.waitFor(async () => {
-        expect((await server.admin.json("GET", `${ADDRESSES}/${second}`)).status).toBe(200);
-      }, TIMEOUT);
+      // Upstream's repair, whose view of the service is older, may take it away until its next round, minutes later.
+      if (candidate.isOurs)
+        expect(await server.admin.json("GET", `${ADDRESSES}/${second}`)).toMatchObject({ status: 200 });
       expect(familiesOf(await patch("changing", { ipFamilyPolicy: "SingleStack" }))).toEqual(["IPv4", "IPv4"]);
       await vi.waitFor(async () => {
         expect((await server.admin.json("GET", `${ADDRESSES}/${second}`)).status).toBe(404);
