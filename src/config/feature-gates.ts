@@ -45,8 +45,6 @@ export const GATES_IN_USE = [
 export const GATES_AGAINST_DEFAULT: Readonly<Partial<Record<FeatureGateName, "always" | "never">>> = {
   ClusterTrustBundleProjection: "always",
   ContainerStopSignals: "always",
-  EnvFiles: "never",
-  ExtendWebSocketsToKubelet: "never",
   KubeletSeparateDiskGC: "never",
   KubeletTracing: "never",
   TaintTolerationComparisonOperators: "always",
