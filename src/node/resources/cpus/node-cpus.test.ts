@@ -1,14 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { Container, Pod } from "../../../api/gen/types.ts";
-import { formatCpuList } from "../../../base/cpu-list.ts";
 import { silentLog } from "../../../base/log.ts";
 import { createMetrics } from "../../../base/metrics.ts";
 import { CriError } from "../../../cri/port.ts";
 import { createFakeHost } from "../../../host/fake/create-fake-host.ts";
 import { declareTopologyMetrics } from "../topology/metrics.ts";
 import { numaMaskOf } from "../topology/numa-mask.ts";
-import { CACHES_OF_CORES, DUAL_SOCKET, EIGHT_NODES, FOUR_NODES, NO_PREFERENCES } from "./__fixtures__/machines.ts";
-import type { CpuPlace } from "./cpu-topology.ts";
+import {
+  CACHES_OF_CORES,
+  DUAL_SOCKET,
+  EIGHT_NODES,
+  FOUR_NODES,
+  NO_PREFERENCES,
+  showMachine,
+} from "./__fixtures__/machines.ts";
 import { createCpuUpkeep } from "./cpu-upkeep.ts";
 import { createNodeCpus } from "./node-cpus.ts";
 
@@ -25,22 +30,7 @@ const RESERVED_CORE = { kubeReserved: { cpu: "1500m" }, systemReserved: {}, rese
 /** Upstream's machine with two sockets, as the kernel shows it. */
 function createMachine(topology = DUAL_SOCKET) {
   const host = createFakeHost();
-  const put = (path: string, text: string) => host.files.put(`/sys/devices/system/${path}`, `${text}\n`);
-  const listOf = (level: keyof CpuPlace, group: number) =>
-    formatCpuList(new Set([...topology].flatMap(([cpu, place]) => (place[level] === group ? [cpu] : []))));
-  put("cpu/online", formatCpuList(new Set(topology.keys())));
-  for (const [cpu, { core, socket, cache }] of topology) {
-    put(`cpu/cpu${cpu}/topology/thread_siblings_list`, listOf("core", core));
-    put(`cpu/cpu${cpu}/topology/physical_package_id`, String(socket));
-    put(`cpu/cpu${cpu}/cache/index0/level`, "1");
-    put(`cpu/cpu${cpu}/cache/index3/level`, "3");
-    put(`cpu/cpu${cpu}/cache/index3/shared_cpu_list`, listOf("cache", cache));
-  }
-  const nodes = [...new Set([...topology.values()].map(({ numaNode }) => numaNode))];
-  for (const node of nodes) {
-    put(`node/node${node}/cpulist`, listOf("numaNode", node));
-    put(`node/node${node}/distance`, nodes.map((other) => (node === other ? "10" : "21")).join(" "));
-  }
+  showMachine(host.files, topology);
   return host;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatCpuList, parseCpuList } from "../../../base/cpu-list.ts";
+import { createSeededDice } from "./__fixtures__/dice.ts";
 import {
   CACHES_OF_CORES,
   CACHES_OF_NODES,
@@ -148,12 +149,3 @@ describe("the choice of CPUs across NUMA nodes", () => {
     }
   });
 });
-
-/** Numbers from 0 to 1 that are the same each time. */
-function createSeededDice(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

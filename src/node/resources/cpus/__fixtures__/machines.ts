@@ -1,3 +1,5 @@
+import { formatCpuList } from "../../../../base/cpu-list.ts";
+import type { FakeFiles } from "../../../../host/fake/fake-files.ts";
 import type { CpuPlace, CpuTopology } from "../cpu-topology.ts";
 import type { CpuPreferences } from "../take-cpus.ts";
 
@@ -50,3 +52,23 @@ export const NO_PREFERENCES: CpuPreferences = {
   spreadsAcrossCores: false,
   wholeCoresOnly: false,
 };
+
+/** Shows a machine as the kernel does. */
+export function showMachine(files: Pick<FakeFiles, "put">, topology: CpuTopology): void {
+  const put = (path: string, text: string) => files.put(`/sys/devices/system/${path}`, `${text}\n`);
+  const listOf = (level: keyof CpuPlace, group: number) =>
+    formatCpuList(new Set([...topology].flatMap(([cpu, place]) => (place[level] === group ? [cpu] : []))));
+  put("cpu/online", formatCpuList(new Set(topology.keys())));
+  for (const [cpu, { core, socket, cache }] of topology) {
+    put(`cpu/cpu${cpu}/topology/thread_siblings_list`, listOf("core", core));
+    put(`cpu/cpu${cpu}/topology/physical_package_id`, String(socket));
+    put(`cpu/cpu${cpu}/cache/index0/level`, "1");
+    put(`cpu/cpu${cpu}/cache/index3/level`, "3");
+    put(`cpu/cpu${cpu}/cache/index3/shared_cpu_list`, listOf("cache", cache));
+  }
+  const nodes = [...new Set([...topology.values()].map(({ numaNode }) => numaNode))];
+  for (const node of nodes) {
+    put(`node/node${node}/cpulist`, listOf("numaNode", node));
+    put(`node/node${node}/distance`, nodes.map((other) => (node === other ? "10" : "21")).join(" "));
+  }
+}
