@@ -8,7 +8,7 @@ export interface ChainRule {
 }
 
 /** The chains and rules of one address family. */
-export interface UtilChains {
+export interface NodeChains {
   readonly protocol: "IPv4" | "IPv6";
   readonly program: "iptables" | "ip6tables";
   readonly chains: ReadonlyArray<{ readonly table: "mangle" | "filter"; readonly chain: string }>;
@@ -45,7 +45,7 @@ const jumpFrom = (chain: string): ChainRule => {
  * The chains and rules of `makeIPTablesUtilChains`, as in pkg/kubelet/kubelet_network_linux.go. The kernel drops packets
  * to ::1 from outside by itself, so that IPv6 has the hint only.
  */
-export const UTIL_CHAINS: readonly UtilChains[] = [
+export const NODE_CHAINS: readonly NodeChains[] = [
   {
     protocol: "IPv4",
     program: "iptables",

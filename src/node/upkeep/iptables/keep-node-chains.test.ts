@@ -3,7 +3,7 @@ import { type Log, silentLog } from "../../../base/log.ts";
 import { createFakeClock, type FakeClock } from "../../../host/fake/fake-clock.ts";
 import { createFakePrograms, type FakeEnd, type FakePrograms } from "../../../host/fake/fake-programs.ts";
 import type { StreamedRun } from "../../../host/programs-port.ts";
-import { keepUtilChains } from "./keep-util-chains.ts";
+import { keepNodeChains } from "./keep-node-chains.ts";
 
 const MARTIANS =
   "-m comment --comment block incoming localnet connections -d 127.0.0.0/8 ! -s 127.0.0.0/8 -m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT -j DROP";
@@ -58,7 +58,7 @@ async function begin(): Promise<void> {
     error: (message, fields) => said.push([message, fields]),
   };
   const stopping = new AbortController();
-  const run = keepUtilChains({ programs, clock, log }, stopping.signal).catch((error: unknown) => {
+  const run = keepNodeChains({ programs, clock, log }, stopping.signal).catch((error: unknown) => {
     if (!stopping.signal.aborted) throw error;
   });
   stop = async () => {

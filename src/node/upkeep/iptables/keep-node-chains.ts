@@ -4,9 +4,9 @@ import { messageOf } from "../../../base/errors.ts";
 import { repeat } from "../../../base/interval.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Programs } from "../../../host/programs-port.ts";
-import { type ChainRule, UTIL_CHAINS, type UtilChains } from "./util-chains.ts";
+import { type ChainRule, NODE_CHAINS, type NodeChains } from "./node-chains.ts";
 
-interface KeepUtilChainsDeps {
+interface KeepNodeChainsDeps {
   readonly programs: Pick<Programs, "run">;
   readonly clock: Clock;
   readonly log: Log;
@@ -24,10 +24,10 @@ const TIMEOUT_MS = 60 * SECOND;
  * family that the machine has no iptables for is left out. What fails is logged once and tried again. The rules stay
  * when the node agent ends, as upstream's do.
  */
-export async function keepUtilChains(deps: KeepUtilChainsDeps, signal: AbortSignal): Promise<void> {
+export async function keepNodeChains(deps: KeepNodeChainsDeps, signal: AbortSignal): Promise<void> {
   const run = createIptablesRun(deps.programs, signal);
   const present: Family[] = [];
-  for (const chains of UTIL_CHAINS) {
+  for (const chains of NODE_CHAINS) {
     if (await isPresent(chains, run)) present.push(createFamily(chains, run, deps.log));
   }
   if (present.length === 0) {
@@ -40,7 +40,7 @@ export async function keepUtilChains(deps: KeepUtilChainsDeps, signal: AbortSign
 }
 
 /** Returns false where the program ends with code 1, which means that the chain or rule is not there. */
-type RunIptables = (program: UtilChains["program"], args: readonly string[]) => Promise<boolean>;
+type RunIptables = (program: NodeChains["program"], args: readonly string[]) => Promise<boolean>;
 
 function createIptablesRun(programs: Pick<Programs, "run">, signal: AbortSignal): RunIptables {
   return async (program, words) => {
@@ -53,7 +53,7 @@ function createIptablesRun(programs: Pick<Programs, "run">, signal: AbortSignal)
   };
 }
 
-async function isPresent({ program }: UtilChains, run: RunIptables): Promise<boolean> {
+async function isPresent({ program }: NodeChains, run: RunIptables): Promise<boolean> {
   try {
     return await run(program, ["-t", "nat", "-S", "POSTROUTING"]);
   } catch (error) {
@@ -67,7 +67,7 @@ interface Family {
   look(): Promise<void>;
 }
 
-function createFamily({ protocol, program, chains, rules }: UtilChains, run: RunIptables, log: Log): Family {
+function createFamily({ protocol, program, chains, rules }: NodeChains, run: RunIptables, log: Log): Family {
   let isMade = false;
   let failure = "";
 
