@@ -8,7 +8,7 @@ import { translateStreams } from "../../../streams/translate-streams.ts";
 import { tunnelSpdy } from "../../../streams/tunnel-spdy.ts";
 import { wantsTranslation, wantsTunnel } from "../../../streams/websocket-request.ts";
 
-export interface CarriedStreamsDeps {
+interface CarriedStreamsDeps {
   readonly acceptWebSocket: AcceptWebSocket;
   readonly clock: Clock;
   readonly log: Log;
