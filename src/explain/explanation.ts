@@ -5,7 +5,7 @@ export interface PodExplanation {
   readonly kind: "PodExplanation";
   readonly version: 1;
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string; readonly node: string };
-  /** The phase; `Terminating` while it is deleted, and `Gone` for a pod that nobody has any more. */
+  /** The phase; `Terminating` while it is deleted, `Gone` for a pod that nobody has any more, and `Refused` for one that its controller cannot make. */
   readonly state: string;
   readonly isReady: boolean;
   /** What must happen before the pod goes on; empty for one that is as it should be. */

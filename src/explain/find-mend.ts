@@ -10,6 +10,7 @@ type Mend = (group: (number: number) => string, trouble: Trouble) => string;
 
 /** The first row whose expression fits `reason: message` says what to do. */
 const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
+  [/exceeded quota/, () => "Remove what uses the namespace's quota, or raise it: kubectl describe quota."],
   [
     /secret "([^"]+)" not found|object "[^"/]*"\/"([^"]+)" not registered/i,
     (group, { namespace }) =>
@@ -112,7 +113,6 @@ const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
     /FailedCreatePodSandBox.*(cni|network)/is,
     () => "The pod's network could not be set up: look at the CNI plugin of the node and its configuration.",
   ],
-  [/exceeded quota/, () => "Remove what uses the namespace's quota, or raise it: kubectl describe quota."],
   [
     /CrashLoopBackOff(?:.* pod=([^_\s]+)_)?/s,
     (group, { namespace }) =>

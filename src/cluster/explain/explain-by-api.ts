@@ -17,6 +17,7 @@ import { readKubeconfig } from "../../kube/kubeconfig.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import { decodeNodeExplanation, decodePodExplanation } from "./decode-explanation.ts";
 import { readDecisions } from "./read-decisions.ts";
+import { explainRefusals } from "./refused-creations.ts";
 
 const TIMEOUT_MS = 15_000;
 /** The nodes that are asked about a pod that the API server does not have any more. */
@@ -51,6 +52,9 @@ export async function explainByApi(client: KubeClient, asked: AskedPod): Promise
   const found = await (pod === undefined ? explainGone(client, asked) : explainPresent(client, asked, pod));
   const whole = addDecisions(found, decisions);
   if (whole.state !== "Gone" || whole.steps.length > 0) return whole;
+  const refusals = await explainRefusals(client, asked.namespace).catch(() => []);
+  const refused = refusals.find(({ pod: of }) => of.name === asked.name || `${of.name}-`.startsWith(`${asked.name}-`));
+  if (refused !== undefined) return refused;
   const unasked = whole.gaps.length === 0 ? "" : `; ${whole.gaps.join("; ")}`;
   throw new CodedError("not-found", `nobody knows of a pod ${asked.namespace}/${asked.name}${unasked}`);
 }
@@ -86,7 +90,8 @@ export async function explainPending(client: KubeClient, namespace: string | und
     const { namespace: place = "", name = "" } = pod.metadata ?? {};
     return explainPod({ namespace: place, name, pod, records: [] });
   });
-  return explained.filter(isInTrouble);
+  const refused = await explainRefusals(client, namespace).catch(() => []);
+  return [...explained.filter(isInTrouble), ...refused];
 }
 
 async function findPod(client: KubeClient, { namespace, name }: AskedPod): Promise<Pod | undefined> {

@@ -1,5 +1,7 @@
+import type { Pod } from "../../api/gen/types.ts";
 import { createBackOff } from "../../base/back-off.ts";
 import type { Part } from "../../base/run-parts.ts";
+import { recordMemoryPeaks } from "../pods/status/record-memory-peaks.ts";
 import { createSizing, type NodeCpus } from "../resources/cpus/node-cpus.ts";
 import type { NodeDeviceClaims } from "../resources/device-claims/node-device-claims.ts";
 import type { NodeMemory } from "../resources/memory/node-memory.ts";
@@ -59,6 +61,8 @@ export async function composeRuntime(
   const images = await composeImages(foundation, { cluster, data });
   const volumes = composeVolumes(foundation, { cluster, data });
   const cgroups = composeCgroups(foundation, cpus);
+  const readPeak = async (pod: Pod) => (await cgroups.pods?.sizes(pod))?.now?.details?.maxMemoryUsage;
+  recordMemoryPeaks({ ...foundation, log: ports.log, readPeak });
   const handlers = createHandlerFeatures({ health, classes: refs?.runtimeClasses });
   const userNamespaces = createUserNamespaces(
     { files: host.files },

@@ -15,6 +15,8 @@ const INTERNAL_REASONS: ReadonlySet<string> = new Set([
   "EvictionRank",
   // The verdict of several probes in a row. Each probe that failed has recorded its own event.
   "ProbeVerdict",
+  // How much memory a pod had when its container ended: a figure for who looks after the node.
+  "MemoryPeak",
   // What the pod's status or its object tells already.
   "PodAdded",
   "PodDeletionRequested",

@@ -59,6 +59,8 @@ interface OneProbe {
   readonly kind: ProbeType;
   readonly probe: Probe;
   track: ProbeTrack;
+  /** What the container last answered, in short, the newest last. */
+  answers: readonly string[];
   loop: { stop(): void } | undefined;
 }
 
@@ -66,7 +68,7 @@ interface OneProbe {
 export function createContainerProbes(deps: ContainerProbesDeps, run: ProbedRun, signal: AbortSignal): ContainerProbes {
   const { clock } = deps;
   const probes: OneProbe[] = probesOf(run.container).map(({ kind, probe }) => {
-    return { kind, probe, track: startTrack(kind, knownOf(kind, run)), loop: undefined };
+    return { kind, probe, track: startTrack(kind, knownOf(kind, run)), answers: [], loop: undefined };
   });
   const find = (kind: ProbeType) => probes.find((one) => one.kind === kind);
   const hasStarted = () => (find("startup")?.track.verdict ?? "success") === "success";
@@ -96,6 +98,7 @@ export function createContainerProbes(deps: ContainerProbesDeps, run: ProbedRun,
       const attempt = await deps.attempt({ ...one, pod, container, containerId, podIp }, stopped);
       stopped.throwIfAborted();
       recordAttempt(deps.timeline, run, one, attempt);
+      one.answers = [...one.answers, answerOf(attempt)].slice(-MAX_ANSWERS);
       if (attempt.result !== "error") {
         const result = attempt.result === "failure" ? "failure" : "success";
         metrics.count(result, (clock.monotonic() - begun) / 1000);
@@ -168,12 +171,23 @@ function recordAttempt(timeline: Timeline, { pod, container }: ProbedRun, { kind
   }
 }
 
+/** A verdict tells so many answers, each cut at this length: what a program says may be long. */
+const MAX_ANSWERS = 3;
+const MAX_ANSWER_LENGTH = 200;
+
+function answerOf(attempt: ProbeAttempt): string {
+  const text = (attempt.result === "error" ? attempt.message : attempt.output).trim();
+  return text.length > MAX_ANSWER_LENGTH ? `${text.slice(0, MAX_ANSWER_LENGTH)}…` : text;
+}
+
 /** Logs every result, while the events tell only the failures. */
-function recordVerdict(timeline: Timeline, { pod, container }: ProbedRun, { kind, track }: OneProbe) {
+function recordVerdict(timeline: Timeline, { pod, container }: ProbedRun, { kind, track, answers }: OneProbe) {
   const name = PROBE_NAMES[kind];
   const has = track.verdict === "success" ? "succeeded" : "failed";
   const times = track.inARow === 1 ? "once" : `${track.inARow} times in a row`;
   const type = track.verdict === "success" ? "Normal" : "Warning";
-  const message = `${name} probe ${has} ${times}`;
+  const said =
+    track.verdict === "success" ? "" : `; its last answers: ${answers.map((text) => JSON.stringify(text)).join(", ")}`;
+  const message = `${name} probe ${has} ${times}${said}`;
   timeline.record(podReference(pod), { type, reason: "ProbeVerdict", message, container: container.name });
 }
