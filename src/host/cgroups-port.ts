@@ -115,7 +115,7 @@ export interface CgroupDetails {
   readonly tasks: number | undefined;
   /** Undefined: as many as there may be. */
   readonly maxTasks: number | undefined;
-  /** Of the devices that the kernel counts for the cgroup. */
+  /** Each device that the kernel counts for the cgroup. */
   readonly disks: readonly DiskTraffic[];
 }
 

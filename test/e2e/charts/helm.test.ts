@@ -2,13 +2,13 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { KUBE_TOOLS } from "../../../scripts/kube-tools.mjs";
 import { PODS } from "../../../src/api/kube-resource.ts";
 import { removeRuntime } from "../../../src/cluster/containerd/remove-runtime.ts";
 import { DEMO_IMAGE } from "../../../src/cluster/images/image-references.ts";
 import { type ApiClient, createApiClient } from "../../contract/api/client.ts";
 import { credentialsOf } from "../../contract/api/credentials-of.ts";
 import { claimNetwork, claimPort } from "../../machine/claims.ts";
+import { KUBE_TOOLS } from "../../machine/kube-tools.ts";
 import { runProgram } from "../program.ts";
 import { createHelm, type Helm } from "./run-helm.ts";
 

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { hasKubeTools, KUBE_TOOLS } from "../../../scripts/kube-tools.mjs";
+import { KUBE_TOOLS } from "../../machine/kube-tools.ts";
 
 /** A kubectl of this machine. */
 export interface KubectlBinary {
@@ -37,7 +37,7 @@ export function newestKubectl(): KubectlBinary {
 function readKubectls(): readonly KubectlBinary[] {
   const named = pathsOf(process.env["NODELET_TEST_KUBECTLS"]);
   const byMinor = new Map<number, KubectlBinary>();
-  const fetched = hasKubeTools() ? [KUBE_TOOLS.kubectl] : [];
+  const fetched = existsSync(KUBE_TOOLS.kubectl) ? [KUBE_TOOLS.kubectl] : [];
   const paths = named.length > 0 ? named : [...pathsOf(process.env["PATH"]).flatMap(kubectlsOf), ...fetched];
   for (const path of paths) {
     const minor = readMinor(path);

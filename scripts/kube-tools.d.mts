@@ -1,2 +1,0 @@
-export declare const KUBE_TOOLS: { readonly helm: string; readonly kubectl: string };
-export declare function hasKubeTools(): boolean;
