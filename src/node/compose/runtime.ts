@@ -1,4 +1,3 @@
-import type { Pod } from "../../api/gen/types.ts";
 import { createBackOff } from "../../base/back-off.ts";
 import type { Part } from "../../base/run-parts.ts";
 import { recordMemoryPeaks } from "../pods/status/record-memory-peaks.ts";
@@ -61,8 +60,7 @@ export async function composeRuntime(
   const images = await composeImages(foundation, { cluster, data });
   const volumes = composeVolumes(foundation, { cluster, data });
   const cgroups = composeCgroups(foundation, cpus);
-  const readPeak = async (pod: Pod) => (await cgroups.pods?.sizes(pod))?.now?.details?.maxMemoryUsage;
-  recordMemoryPeaks({ ...foundation, log: ports.log, readPeak });
+  recordMemoryPeaks({ ...foundation, log: ports.log, sizesOf: cgroups.pods?.sizes });
   const handlers = createHandlerFeatures({ health, classes: refs?.runtimeClasses });
   const userNamespaces = createUserNamespaces(
     { files: host.files },

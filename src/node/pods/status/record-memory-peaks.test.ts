@@ -23,7 +23,8 @@ async function tell(readPeak: () => Promise<number | undefined>, ...statuses: Re
   const clock = createFakeClock();
   const timeline = createTimeline(clock);
   const published = createPodStatuses({ clock });
-  recordMemoryPeaks({ statuses: published, timeline, log: silentLog, readPeak });
+  const sizesOf = async () => ({ now: { details: { maxMemoryUsage: await readPeak() } } });
+  recordMemoryPeaks({ statuses: published, timeline, log: silentLog, sizesOf });
   for (const status of statuses) published.set(pod, status);
   await clock.advance(0);
   return timeline.read("u").map(({ message, count }) => `${message} x${count}`);

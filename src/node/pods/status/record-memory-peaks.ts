@@ -11,21 +11,27 @@ interface MemoryPeakDeps {
   readonly statuses: Pick<PodStatuses, "subscribe">;
   readonly timeline: Pick<Timeline, "record">;
   readonly log: Log;
-  /** The most that the pod's cgroup has used, in bytes; undefined where the kernel or the cgroup does not tell. */
-  readPeak(pod: Pod): Promise<number | undefined>;
+  /** Reads the pod's cgroup, whose `now` is undefined when it is gone. Undefined: pods have no cgroups of their own. */
+  readonly sizesOf: ((pod: Pod) => Promise<{ readonly now: CgroupPeak | undefined }>) | undefined;
+}
+
+interface CgroupPeak {
+  /** The most memory in use so far, in bytes; undefined where the kernel does not tell. */
+  readonly details: { readonly maxMemoryUsage: number | undefined } | undefined;
 }
 
 /**
  * Records how much memory a pod had at its peak when the kernel ended one of its containers. The container's own cgroup is
  * gone by then, with its runtime's task; the pod's is there until the pod is removed.
  */
-export function recordMemoryPeaks({ statuses, timeline, log, readPeak }: MemoryPeakDeps): void {
+export function recordMemoryPeaks({ statuses, timeline, log, sizesOf }: MemoryPeakDeps): void {
   statuses.subscribe(({ pod, status }, previous) => {
     const known = new Set(killsOf(previous.containerStatuses).map(({ end }) => end.containerID));
     for (const { name, end } of killsOf(status.containerStatuses)) {
       if (known.has(end.containerID)) continue;
       const work = async () => {
-        const message = describePeak(pod, name, await readPeak(pod));
+        const sizes = await sizesOf?.(pod);
+        const message = describePeak(pod, name, sizes?.now?.details?.maxMemoryUsage);
         timeline.record(podReference(pod), { type: "Normal", reason: "MemoryPeak", message, container: name });
       };
       runInBackground(work, (error) => log.debug("A pod's memory peak was not read", { error: messageOf(error) }));
