@@ -46,6 +46,15 @@ describe.each(apiServersUnderTest())("default roles, on $name", (candidate) => {
     for (const grant of withheld) expect(grants).not.toContain(grant);
   });
 
+  it.each(["edit", "admin"])("%s lets nobody say where a service leads (CVE-2021-25740)", async (name) => {
+    const grants = grantsOf(await role(`system:aggregate-to-${name}`));
+    const writes = ["create", "update", "patch"].flatMap((verb) => [
+      `${verb} /endpoints`,
+      `${verb} discovery.k8s.io/endpointslices`,
+    ]);
+    expect(grants.filter((grant) => writes.includes(grant))).toEqual([]);
+  });
+
   it("are said to be kept up to date", async () => {
     expect(await role("cluster-admin")).toMatchObject({
       metadata: {

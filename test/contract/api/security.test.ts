@@ -6,6 +6,7 @@ import { LOCAL_NODE } from "../../../src/testing/local-node.ts";
 import { startCluster, type TestCluster } from "../../../src/testing/start-cluster.ts";
 import { type ApiClient, createApiClient } from "./client.ts";
 import { credentialsOf } from "./credentials-of.ts";
+import { createPolicies } from "./policies.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
@@ -76,6 +77,23 @@ describe("an API server under attack", () => {
     const put = () => client.json("PUT", `${LEASES}/put`, { metadata: { name: "put" } });
     expect(await put()).toMatchObject({ status: 403 });
     expect(await admin.json("GET", `${LEASES}/put`)).toMatchObject({ status: 404 });
+  });
+
+  it("lets a policy keep services from addresses of others (CVE-2020-8554)", async () => {
+    const policies = createPolicies(admin, { kind: "Validating", namespace: "default" });
+    const expression = "!has(object.spec.externalIPs) || object.spec.externalIPs.size() == 0";
+    await policies.register({ resources: ["services"], validations: [{ expression, message: "outer addresses" }] });
+    const create = (name: string, spec: object) =>
+      admin.json("POST", "/api/v1/namespaces/default/services", {
+        metadata: { name },
+        spec: { ports: [{ port: 443 }], ...spec },
+      });
+    expect(await create("plain", {})).toMatchObject({ status: 201 });
+    expect(await create("greedy", { externalIPs: ["203.0.113.7"] })).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining("outer addresses") },
+    });
+    await policies.remove();
   });
 
   it("takes a name in a field selector for the name that a rule grants, and no other", async () => {
