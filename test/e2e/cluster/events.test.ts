@@ -31,7 +31,9 @@ describe.each(SERVERS)("what kubectl describe tells of pods, on $name", (server)
         line
           .trim()
           .replace(/\s{2,}/g, "  ")
-          .replace(/ {2}(\S+ \(x\d+ over \S+\)|\S+) {2}kubelet/, "  kubelet"),
+          .replace(/ {2}(\S+ \(x\d+ over \S+\)|\S+) {2}kubelet/, "  kubelet")
+          // Newer versions of kubectl name the container before what is told of it.
+          .replace(/ {2}kubelet {2}spec\.containers\{main\}: /, "  kubelet  "),
       );
   };
 
