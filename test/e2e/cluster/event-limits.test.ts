@@ -44,7 +44,7 @@ describe("how much is told of a pod that fails again and again", () => {
     });
     expect(Date.parse(again[0]?.lastTimestamp ?? "")).toBeGreaterThan(Date.parse(first?.lastTimestamp ?? ""));
     expect(await kubectl.ok(["describe", "pod", "crash"])).toMatch(
-      /^ {2}Warning {2}BackOff +\d+s \(x\d+ over \d+s\) +kubelet +Back-off restarting failed container main in pod crash/m,
+      /^ {2}Warning {2}BackOff +\d+s \(x\d+ over \d+s\) +kubelet +(?:spec\.containers\{main\}: )?Back-off restarting failed container main in pod crash/m,
     );
   });
 
@@ -64,7 +64,7 @@ describe("how much is told of a pod that fails again and again", () => {
     expect(alike.filter((event) => !isCombined(event)).map(({ message }) => message)).toEqual(single);
     expect(alike.filter(isCombined)).toHaveLength(1);
     expect(await kubectl.ok(["describe", "pod", "similar"])).toMatch(
-      /^ {2}Warning {2}ErrImageNeverPull +\d+s \(x\d+ over \d+s\) +kubelet +\(combined from similar events\): Container image/m,
+      /^ {2}Warning {2}ErrImageNeverPull +\d+s \(x\d+ over \d+s\) +kubelet +(?:spec\.containers\{\w+\}: )?\(combined from similar events\): Container image/m,
     );
   });
 
