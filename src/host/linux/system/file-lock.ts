@@ -35,6 +35,7 @@ export async function acquireFileLock(
   { clock, onWait }: { readonly clock: Clock; onWait(): void },
   signal: AbortSignal,
 ): Promise<FileLock> {
+  const tryLock = loadFlock();
   const file = await untilAborted(openLockFile(path, signal), signal);
   try {
     for (let attempt = 0; !tryLock(file, path); attempt++) {
@@ -58,14 +59,16 @@ async function openLockFile(path: string, signal: AbortSignal): Promise<FileHand
   return file;
 }
 
-/** Returns false while another process has the lock. */
-function tryLock(file: FileHandle, path: string): boolean {
+/** The result is false while another process has the lock. It is loaded once, because the wait may be long. */
+function loadFlock(): (file: FileHandle, path: string) => boolean {
   const koffi: typeof import("koffi") = requireFrom(import.meta.url)("koffi");
   const flock = koffi.load(null).func("int flock(int fd, int operation)");
-  if (flock(file.fd, LOCK_EX_NB) === 0) return true;
-  const code = getSystemErrorName(-koffi.errno());
-  if (code === "EAGAIN") return false;
-  throw new CodedError(code, `${code}: flock '${path}'`);
+  return (file, path) => {
+    if (flock(file.fd, LOCK_EX_NB) === 0) return true;
+    const code = getSystemErrorName(-koffi.errno());
+    if (code === "EAGAIN") return false;
+    throw new CodedError(code, `${code}: flock '${path}'`);
+  };
 }
 
 async function untilOpened(path: string, onWatching: () => void, signal: AbortSignal): Promise<void> {
