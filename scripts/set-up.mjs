@@ -40,6 +40,7 @@ const TEST_PACKAGES = [
   { name: "kubernetes-client", present: hasKubectl },
   { name: "openssl", present: () => findProgram("openssl") },
   { name: "unzip", present: () => findProgram("unzip") },
+  { name: "chromium", present: () => findProgram("chromium") },
   // A logind, and a bus of its own for it.
   { name: "systemd", present: () => findProgram("busctl") && findProgram("systemd-inhibit") },
   { name: "dbus", present: () => findProgram("dbus-daemon") },
