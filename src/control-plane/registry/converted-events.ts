@@ -31,7 +31,8 @@ interface ConvertedEvents extends EventSink {
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const MAX_AT_ONCE = 500;
 
-type Waiting = { readonly event: StoreEvent } | { readonly initialEnd: number };
+/** `bytes`: what the event counts for while it waits; nothing where as many as there are may wait. */
+type Waiting = { readonly event: StoreEvent; readonly bytes: number } | { readonly initialEnd: number };
 
 /** Asks for the conversion of what waits all at once, and keeps the order. */
 export function createConvertedEvents(sink: EventSink, options: ConvertedEventsOptions): ConvertedEvents {
@@ -59,7 +60,7 @@ export function createConvertedEvents(sink: EventSink, options: ConvertedEventsO
         continue;
       }
       const { stored, previous } = next.event;
-      waitingBytes -= stored.json.length;
+      waitingBytes -= next.bytes;
       sink.event({
         ...next.event,
         stored: converted.get(stored) ?? stored,
@@ -80,15 +81,15 @@ export function createConvertedEvents(sink: EventSink, options: ConvertedEventsO
   };
   return {
     event(event) {
-      waitingBytes += event.stored.json.length;
-      if (isLimited && waitingBytes > MAX_WAITING_BYTES) fail(tooSlowError());
-      else add({ event });
+      const bytes = isLimited ? event.stored.json.length : 0;
+      waitingBytes += bytes;
+      if (waitingBytes > MAX_WAITING_BYTES) fail(tooSlowError());
+      else add({ event, bytes });
     },
     initialEventsEnd: (revision) => add({ initialEnd: revision }),
     told: () => (isBusy ? told : "all"),
     begin() {
       isLimited = true;
-      waitingBytes = 0;
     },
     stop() {
       isStopped = true;
