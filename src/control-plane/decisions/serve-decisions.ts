@@ -2,18 +2,10 @@ import { ApiError } from "../../api/api-error.ts";
 import { DECISIONS_GROUP, DECISIONS_VERSION, toPodDecisions } from "../../explain/pod-decisions.ts";
 import type { HistoryAnswer, HistoryQuery } from "../../history/read-history.ts";
 import type { ServedAnswer } from "../../host/http-server.ts";
+import type { ResourceAccess } from "../ports/request.ts";
 
 /** The part of a request that says what is asked for. */
-interface DecisionsTarget {
-  readonly isResource: true;
-  readonly verb: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly namespace: string;
-  readonly name: string;
-}
+type DecisionsTarget = { readonly isResource: true } & Omit<ResourceAccess, "user" | "fieldSelector">;
 
 /**
  * Creates what answers `GET /apis/explain.nodelet/v1/namespaces/NAMESPACE/pods/NAME`: what the control plane has decided
