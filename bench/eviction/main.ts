@@ -29,6 +29,7 @@ async function main(): Promise<number> {
       kubeReserved: { memory: String(totalmem() - FOR_PODS_MIB * MIB) },
       evictionHard: { "allocatableMemory.available": `${LEFT_MIB}Mi` },
       evictionPressureTransitionPeriod: "1s",
+      kernelMemcgNotification: true,
     },
   });
   let evicted = 0;

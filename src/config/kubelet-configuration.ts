@@ -180,8 +180,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   evictionMaxPodGracePeriod: value(int32, 0, "works"),
   evictionMinimumReclaim: optional(mapOf(text), "works"),
   mergeDefaultEvictionSettings: pointer(bool, false, "works", "1.32"),
-  /** Neither value has an effect: the less memory is left, the more often it is measured. */
-  kernelMemcgNotification: value(bool, false, "ignored"),
+  kernelMemcgNotification: value(bool, false, "works"),
   localStorageCapacityIsolation: pointer(bool, true, "works"),
   volumeStatsAggPeriod: value(duration, 60_000, "works"),
 

@@ -1,4 +1,5 @@
 import type { CgroupTree } from "./cgroup-tree-port.ts";
+import type { MemoryMarks } from "./memory-marks-port.ts";
 
 /**
  * The kernel's count of what groups of processes use of the machine. A cgroup is named by its path beneath the root of
@@ -19,6 +20,11 @@ export interface Cgroups extends CgroupTree {
   read(path: string, options?: { readonly details?: boolean }): Promise<CgroupUsage | undefined>;
   /** The cgroup of this process. Undefined where the process is in different cgroups for processors and memory. */
   own(): Promise<string | undefined>;
+  /**
+   * Opens notifications about memory; the caller must follow them, which gives back what they hold. Undefined on version
+   * 2, which has none. Throws with the kernel's code, such as `EMFILE`.
+   */
+  openMemoryMarks(): MemoryMarks | undefined;
 }
 
 /** The usage of one cgroup with all that is below it. A value that the kernel does not tell is undefined. */

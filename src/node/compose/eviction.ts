@@ -7,6 +7,7 @@ import { createPodEvictor, type PodEvictor } from "../upkeep/eviction/evict-pod.
 import { createFileUsageReader } from "../upkeep/eviction/file-usage.ts";
 import { createLocalStorageEviction } from "../upkeep/eviction/local-storage-eviction.ts";
 import { createPodStorageMeter } from "../upkeep/eviction/measure-pod-storage.ts";
+import { createMemoryAlarm } from "../upkeep/eviction/memory-alarm.ts";
 import { createPressureEviction } from "../upkeep/eviction/pressure-eviction.ts";
 import { createCandidateReader } from "../upkeep/eviction/read-candidates.ts";
 import { createSignalReader, type SignalReader } from "../upkeep/eviction/read-signals.ts";
@@ -86,6 +87,10 @@ function composePressureEviction(
   const { host, log, metrics } = ports;
   const { clock } = host;
   const { runsContainers } = readings.running;
+  const { pathOfAllPods } = neighbours.runtime.cgroups;
+  const alarm = kubelet.kernelMemcgNotification
+    ? createMemoryAlarm({ clock, log, cgroups: host.cgroups, pathOfAllPods }, thresholds)
+    : undefined;
   const eviction = createPressureEviction(
     {
       clock,
@@ -100,6 +105,7 @@ function composePressureEviction(
       notice: pressure,
       workers,
       recordNodeEvent: reporting.recordNodeEvent,
+      alarm,
     },
     {
       thresholds,
@@ -107,7 +113,9 @@ function composePressureEviction(
       maxPodGracePeriodSeconds: kubelet.evictionMaxPodGracePeriod,
     },
   );
-  return [{ name: "eviction", run: eviction.run }];
+  const parts: Part[] = [{ name: "eviction", run: eviction.run }];
+  if (alarm !== undefined) parts.push({ name: "notifications about memory", run: alarm.run });
+  return parts;
 }
 
 function composeSignalReader({ ports, guards }: Foundation, { runtime }: EvictionNeighbours): SignalReader {

@@ -3,6 +3,7 @@ import type { Cgroups } from "../../cgroups-port.ts";
 import { findCgroups } from "./find-cgroups.ts";
 import { readKernelFile } from "./kernel-files.ts";
 import { createLinuxCgroupTree } from "./linux-cgroup-tree.ts";
+import { openMemoryMarks } from "./linux-memory-marks.ts";
 import { readCgroupV1 } from "./read-v1.ts";
 import { readCgroupV2 } from "./read-v2.ts";
 
@@ -43,6 +44,7 @@ export function createLinuxCgroups({
         ? readCgroupV2(`${root}${beneath}`, { details, memoryInfo: `${proc}/meminfo`, devices })
         : readCgroupV1(root, beneath, { details, devices });
     },
+    openMemoryMarks: () => (isUnified || !existsSync(`${root}/memory`) ? undefined : openMemoryMarks(`${root}/memory`)),
     own: async () => parseOwn(readKernelFile(`${proc}/self/cgroup`) ?? "", isUnified),
   };
 }

@@ -1,13 +1,13 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { codeOf } from "../../../base/errors.ts";
 
 /**
  * Writes to a file of the kernel, which is never created. It writes synchronously, as `readKernelFile` reads, because
- * such a write only changes a number in memory.
+ * such a write only changes a number in memory. A file that cannot be read needs the flags `w`.
  */
-export function writeKernelFile(path: string, value: string): void {
-  const descriptor = openSync(path, "r+");
+export function writeKernelFile(path: string, value: string, flags: "r+" | "w" = "r+"): void {
+  const descriptor = openSync(path, flags === "w" ? constants.O_WRONLY : flags);
   try {
     writeSync(descriptor, value);
   } finally {

@@ -1,11 +1,12 @@
 import type { Cgroups } from "../../../host/cgroups-port.ts";
 
 /**
- * The memory that all pods may use together (`limit`), and the part in use that they cannot give back (`workingSet`),
- * in bytes.
+ * The memory that all pods may use together (`limit`), what they use, and the part of it that they cannot give back
+ * (`workingSet`), in bytes.
  */
 export interface AllocatableMemory {
   readonly limit: number;
+  readonly usage: number;
   readonly workingSet: number;
 }
 
@@ -18,5 +19,7 @@ export async function readAllocatableMemory(
   pathOfAllPods: string | undefined,
 ): Promise<AllocatableMemory | undefined> {
   const memory = pathOfAllPods === undefined ? undefined : (await cgroups.read(pathOfAllPods))?.memory;
-  return memory?.limit === undefined ? undefined : { limit: memory.limit, workingSet: memory.workingSet };
+  if (memory?.limit === undefined) return undefined;
+  const { limit, usage, workingSet } = memory;
+  return { limit, usage, workingSet };
 }

@@ -34,6 +34,8 @@ let events: string[];
 let kills: Array<{ name: string; seconds: number | undefined; disruption: string | undefined }>;
 let ends: (uid: string) => Promise<void>;
 let looks: number;
+let raiseAlarm: () => void;
+let adjusted: number;
 let stop: () => Promise<void>;
 
 beforeEach(() => {
@@ -49,6 +51,7 @@ beforeEach(() => {
   kills = [];
   ends = async () => await Promise.resolve();
   looks = 0;
+  adjusted = 0;
   stop = async () => await Promise.resolve();
 });
 afterEach(async () => await stop());
@@ -93,6 +96,12 @@ const begin = async (thresholds: readonly EvictionThreshold[], maxPodGracePeriod
       },
       workers: { untilFinished: async ([uid = ""], signal) => await untilAborted(ends(uid), signal) },
       recordNodeEvent: ({ reason, message }) => void events.push(`${reason}: ${message}`),
+      alarm: {
+        adjust: () => void adjusted++,
+        subscribe: (onAlarm) => {
+          raiseAlarm = onAlarm;
+        },
+      },
     },
     { thresholds, transitionPeriodMs: 300_000, maxPodGracePeriodSeconds },
   );
@@ -212,6 +221,33 @@ describe("a node that runs out of memory", () => {
     const before = looks;
     await clock.advance(60_000);
     expect([calm, looks - before]).toEqual([11, 600]);
+  });
+
+  it("is looked at when the kernel tells of it, and not more often than each 10 ms", async () => {
+    pods({ greedy: { memory: 900 * MIB } });
+    ends = async () => await new Promise(() => undefined);
+    await begin([threshold("memory.available")]);
+    await clock.advance(5_000);
+    raiseAlarm();
+    await clock.advance(0);
+    expect([looks, adjusted, kills]).toEqual([2, 2, []]);
+    raiseAlarm();
+    await clock.advance(9);
+    expect(looks).toBe(2);
+    left.set("memory.available", 50);
+    await clock.advance(1);
+    expect([looks, kills.map(({ name }) => name)]).toEqual([3, ["greedy"]]);
+  });
+
+  it("counts as given back a second after an eviction, whatever the kernel tells", async () => {
+    pods({ greedy: { memory: 900 * MIB }, next: { memory: 500 * MIB } });
+    left.set("memory.available", 50);
+    await begin([threshold("memory.available")]);
+    raiseAlarm();
+    await clock.advance(999);
+    expect(kills).toHaveLength(1);
+    await clock.advance(1);
+    expect(kills).toHaveLength(2);
   });
 
   it("is told of before it is known on which disks everything is", async () => {

@@ -1,5 +1,6 @@
 import { podReference, podUid } from "../../../api/pods.ts";
 import { isAbort, sleep } from "../../../base/abort.ts";
+import { createChangeFlag } from "../../../base/change-flag.ts";
 import { type Clock, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
@@ -9,6 +10,7 @@ import type { Decision, Timeline } from "../../../base/timeline.ts";
 import type { EvictionThreshold } from "../../../config/eviction-thresholds.ts";
 import { type DiskLayout, type DiskLayoutReader, withContainerFs } from "./disk-layout.ts";
 import type { PodEvictor } from "./evict-pod.ts";
+import type { MemoryAlarm } from "./memory-alarm.ts";
 import { computeNextLook } from "./next-look.ts";
 import { type EvictionPlan, planPressureEviction } from "./plan-pressure-eviction.ts";
 import type { PressureNotice } from "./pressure-notice.ts";
@@ -38,6 +40,8 @@ interface PressureEvictionDeps {
   readonly notice: Pick<PressureNotice, "set">;
   readonly workers: { untilFinished(uids: readonly string[], signal: AbortSignal): Promise<void> };
   recordNodeEvent(decision: Decision): void;
+  /** Undefined: memory is only looked at. */
+  readonly alarm?: Pick<MemoryAlarm, "adjust" | "subscribe"> | undefined;
 }
 
 interface PressureEvictionOptions {
@@ -52,6 +56,8 @@ interface PressureEvictionOptions {
 const CLEANUP_TIMEOUT_MS = 30 * SECOND;
 /** After this time the pod's resources count as given back. Upstream checks this often whether a pod has ended. */
 const AFTER_EVICTION_MS = SECOND;
+/** The shortest time between two looks, however often the kernel tells that a threshold was crossed. */
+const AFTER_LOOK_MS = 10;
 
 /** The thresholds for which the node must give something up, and the observations behind them. */
 interface Need {
@@ -99,6 +105,7 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     const verdict = advancePressure(state, { thresholds, observations, now, transitionPeriodMs });
     state = verdict.state;
     deps.notice.set(verdict.pressure);
+    deps.alarm?.adjust(observations);
     const waitMs = computeNextLook({ thresholds, observations, previous, state, now });
     previous = observations;
     const threshold = chooseThreshold(verdict.due);
@@ -184,18 +191,29 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     const { need, waitMs } = await look(signal);
     if (need === undefined) return waitMs;
     try {
-      return (await meet(need, signal)) ? AFTER_EVICTION_MS : waitMs;
+      if (!(await meet(need, signal))) return waitMs;
     } catch (error) {
       if (isAbort(error)) throw error;
       log.error("Eviction manager: failed to synchronize", { error: messageOf(error) });
       return waitMs;
     }
+    await sleep(clock, AFTER_EVICTION_MS, signal);
+    return 0;
+  };
+
+  const alarm = createChangeFlag(clock);
+  deps.alarm?.subscribe(alarm.raise);
+  /** Waits until the next look; the alarm ends the wait. */
+  const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+    const least = Math.min(ms, AFTER_LOOK_MS);
+    await sleep(clock, least, signal);
+    await alarm.wait(ms - least, signal);
   };
 
   return {
     async run(signal) {
       for (;;) {
-        await sleep(clock, await round(signal), signal);
+        await pause(await round(signal), signal);
       }
     },
   };

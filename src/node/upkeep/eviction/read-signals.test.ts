@@ -53,7 +53,7 @@ const read = async (layout?: DiskLayout) => {
 
 describe("what is left", () => {
   it("is what the kernel says of the machine, and each disk is asked once", async () => {
-    allocatable = async () => ({ limit: 6 * GIB, workingSet: 2 * GIB });
+    allocatable = async () => ({ limit: 6 * GIB, usage: 3 * GIB, workingSet: 2 * GIB });
     expect(await read(LAYOUT)).toEqual({
       "memory.available": [5 * GIB, 8 * GIB],
       "allocatableMemory.available": [4 * GIB, 6 * GIB],
@@ -65,6 +65,14 @@ describe("what is left", () => {
       "containerfs.available": [200, 2_000],
     });
     expect(asked).toEqual(["/n", "/i"]);
+  });
+
+  it("comes with what the kernel counts as used and would give back", async () => {
+    host.cgroups.set("/", { memory: { usage: 5 * GIB, workingSet: 3 * GIB } });
+    allocatable = async () => ({ limit: 6 * GIB, usage: 3 * GIB, workingSet: 2 * GIB });
+    const observations = await reader.read(LAYOUT, signal);
+    const names = ["memory.available", "allocatableMemory.available", "pid.available"] as const;
+    expect(names.map((name) => observations.get(name)?.reclaimable)).toEqual([2 * GIB, GIB, undefined]);
   });
 
   it("is known of memory and processes before it is known where the disks are", async () => {
@@ -97,7 +105,7 @@ describe("what is left", () => {
   it("is never less than nothing", async () => {
     host.cgroups.set("/", { memory: { workingSet: 9 * GIB } });
     host.proc.taskCounts = { current: 11, max: 10 };
-    allocatable = async () => ({ limit: GIB, workingSet: 2 * GIB });
+    allocatable = async () => ({ limit: GIB, usage: 2 * GIB, workingSet: 2 * GIB });
     expect(await read()).toMatchObject({
       "memory.available": [0, 8 * GIB],
       "pid.available": [0, 10],

@@ -36,7 +36,7 @@ interface SignalReaderDeps {
 /** A disk that takes longer is left out of this reading, because memory cannot wait for it. */
 const DISK_TIMEOUT_MS = 2 * SECOND;
 
-type Amounts = Pick<SignalObservation, "available" | "capacity">;
+type Amounts = Omit<SignalObservation, "at">;
 type Entry = readonly [EvictionSignal, Amounts];
 
 /**
@@ -71,14 +71,18 @@ export function createSignalReader(deps: SignalReaderDeps): SignalReader {
     const [root, total] = await Promise.all([cgroups.read("/"), machine.memoryCapacityBytes()]);
     if (root?.memory === undefined) throw new Error("the kernel does not count the machine's memory");
     const capacity = Number(total);
-    return [["memory.available", { available: Math.max(0, capacity - root.memory.workingSet), capacity }]];
+    const { usage, workingSet } = root.memory;
+    const available = Math.max(0, capacity - workingSet);
+    return [["memory.available", { available, capacity, reclaimable: usage - workingSet }]];
   };
 
   const readAllocatable = async (): Promise<Entry[]> => {
     const memory = await deps.readAllocatableMemory();
     if (memory === undefined) return [];
-    const available = Math.max(0, memory.limit - memory.workingSet);
-    return [["allocatableMemory.available", { available, capacity: available + memory.workingSet }]];
+    const { limit, usage, workingSet } = memory;
+    const available = Math.max(0, limit - workingSet);
+    const amounts = { available, capacity: available + workingSet, reclaimable: usage - workingSet };
+    return [["allocatableMemory.available", amounts]];
   };
 
   const readTasks = async (): Promise<Entry[]> => {

@@ -34,6 +34,8 @@ export const SIGNALS: Readonly<Record<EvictionSignal, SignalFacts>> = {
 export interface SignalObservation {
   readonly available: number;
   readonly capacity: number;
+  /** What the kernel counts as used memory but would give back: pages of files that were not used lately. */
+  readonly reclaimable?: number;
   /** The time of the reading, in milliseconds of `Clock.monotonic`. */
   readonly at: number;
 }
