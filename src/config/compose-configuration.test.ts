@@ -182,10 +182,10 @@ describe("errors and warnings", () => {
 
   it("names the fields without effect that are set, and only those", () => {
     const { warnings } = compose(
-      "maxPods: 110\nregistryPullQPS: 3\nhairpinMode: promiscuous-bridge\nmemoryThrottlingFactor: 0.5\nstaticPodPath: /x\nlogging: {flushFrequency: 3s}",
+      "maxPods: 110\nregistryPullQPS: 3\nhairpinMode: promiscuous-bridge\nenableDebugFlagsHandler: true\nstaticPodPath: /x\nlogging: {flushFrequency: 3s}",
     );
     expect(warnings).toEqual([
-      "Field memoryThrottlingFactor is accepted but has no effect in this version yet",
+      "Field enableDebugFlagsHandler is accepted but has no effect in this version yet",
       "Field hairpinMode is accepted but has no effect",
       "Field logging.flushFrequency is accepted but has no effect",
     ]);

@@ -28,6 +28,7 @@ export const GATES_IN_USE = [
   "NodeLogQuery",
   "NodeSwap",
   "PodLogsQuerySplitStreams",
+  "QOSReserved",
   "ReduceDefaultCrashLoopBackOffDecay",
   "ReloadKubeletServerCertificateFile",
   "ResourceHealthStatus",

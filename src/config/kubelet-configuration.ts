@@ -160,7 +160,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   topologyManagerPolicy: value(text, "none", "works"),
   topologyManagerPolicyOptions: optional(mapOf(text), "works", "1.26"),
   topologyManagerScope: value(text, "container", "works"),
-  qosReserved: optional(mapOf(text), "later"),
+  qosReserved: optional(mapOf(text), "works"),
   systemReserved: optional(mapOf(text), "works"),
   kubeReserved: optional(mapOf(text), "works"),
   reservedSystemCPUs: value(text, "", "works"),
@@ -169,8 +169,8 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   enforceNodeAllocatable: optional(listOf(text), "works"),
   failSwapOn: pointer(bool, true, "works"),
   memorySwap: nested({ swapBehavior: value(text, "", "works") }, "works"),
-  memoryThrottlingFactor: pointer(float64, 0.9, "later"),
-  memoryReservationPolicy: value(text, "None", "later", "1.36"),
+  memoryThrottlingFactor: pointer(float64, 0.9, "works"),
+  memoryReservationPolicy: value(text, "None", "works", "1.36"),
 
   // Eviction and local storage.
   evictionHard: optional(mapOf(text), "works"),

@@ -133,6 +133,15 @@ it.each([
     "memoryThrottlingFactor",
     "memoryThrottlingFactor 1.5 must be greater than 0 and less than or equal to 1.0",
   ],
+  ["qosReserved: {cpu: 50%}", "qosReserved[cpu]", 'cannot reserve "cpu" resource in qosReserved, use memory'],
+  ...["50", "-1%", "101%", "5.5%", "%", "x%"].map(
+    (text) =>
+      [
+        `qosReserved: {memory: "${text}"}`,
+        "qosReserved[memory]",
+        `failed to parse percentage "${text}" for "memory" resource: give 0% to 100%, as memory: 50%`,
+      ] as const,
+  ),
   [
     "memoryReservationPolicy: TieredReservation",
     "memoryReservationPolicy",

@@ -3,6 +3,7 @@ import { parseCpuList } from "../base/cpu-list.ts";
 import { parseEvictionThresholds } from "./eviction-thresholds.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
+import { parsePercentage } from "./percentage.ts";
 
 /** Reports one finding; `path` is the field and the message is the rest of upstream's sentence. */
 export type Report = (path: string, message: string) => void;
@@ -141,6 +142,18 @@ function validateMemory(configuration: KubeletConfiguration, gates: FeatureGates
     );
   }
   validateReservedMemory(configuration, report);
+  validateQosReserved(configuration, report);
+}
+
+/** The words are upstream's (`ParseQOSReserved` of cm/container_manager.go). */
+function validateQosReserved({ qosReserved }: KubeletConfiguration, report: Report): void {
+  for (const [resource, text] of Object.entries(qosReserved ?? {})) {
+    const path = `qosReserved[${resource}]`;
+    if (resource !== "memory") report(path, `cannot reserve "${resource}" resource in qosReserved, use memory`);
+    else if (parsePercentage(text) === undefined) {
+      report(path, `failed to parse percentage "${text}" for "${resource}" resource: give 0% to 100%, as memory: 50%`);
+    }
+  }
 }
 
 function validateReservedMemory(configuration: KubeletConfiguration, report: Report): void {

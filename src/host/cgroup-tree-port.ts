@@ -35,6 +35,10 @@ export interface CgroupLimits {
   readonly cpuQuotaMicroseconds?: bigint | undefined;
   readonly cpuPeriodMicroseconds?: bigint | undefined;
   readonly memoryBytes?: bigint | undefined;
+  /** Memory that is never taken back, in bytes; 0: none. Version 2 only. */
+  readonly memoryMin?: bigint | undefined;
+  /** Memory that is taken back only where nobody else has any, in bytes; 0: none. Version 2 only. */
+  readonly memoryLow?: bigint | undefined;
   /** Processes and threads. */
   readonly maxTasks?: bigint | undefined;
   /** Bytes by the size of the pages, as cgroups name it: `2MB`. */

@@ -201,7 +201,16 @@ describe("version 1", () => {
 });
 
 describe("version 2", () => {
-  const FILES = ["cpu.weight", "cpu.max", "memory.max", "memory.current", "pids.max", "hugetlb.2MB.max"];
+  const FILES = [
+    "cpu.weight",
+    "cpu.max",
+    "memory.max",
+    "memory.min",
+    "memory.low",
+    "memory.current",
+    "pids.max",
+    "hugetlb.2MB.max",
+  ];
   const CONTROLLERS = "cpuset cpu memory hugetlb pids\n";
 
   /** A tree as the kernel would have made it, whose files only keep what is written to them. */
@@ -230,6 +239,8 @@ describe("version 2", () => {
     [{ memoryBytes: 64n * MIB }, "memory.max", "67108864"],
     [{ memoryBytes: 0n }, "memory.max", ""],
     [{ maxTasks: 100n }, "pids.max", "100"],
+    [{ memoryMin: 4n * MIB }, "memory.min", "4194304"],
+    [{ memoryLow: 0n }, "memory.low", "0"],
     [{ hugepages: new Map([["2MB", 4n * MIB]]) }, "hugetlb.2MB.max", "4194304"],
     [{ hugepages: new Map([["1GB", 0n]]) }, "hugetlb.2MB.max", ""],
   ] satisfies ReadonlyArray<readonly [CgroupLimits, string, string]>)("writes %o as %s", async (limits, file, text) => {

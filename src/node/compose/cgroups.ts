@@ -51,7 +51,7 @@ export function composeCgroups(
       root: kubelet.cgroupRoot,
       driver: kubelet.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",
       maxTasksOfPod: kubelet.podPidsLimit > 0 ? BigInt(kubelet.podPidsLimit) : undefined,
-      reserved: listReservedCgroups(kubelet),
+      reserved: listReservedCgroups(kubelet, { protectsMemory: facts.memoryQos !== undefined }),
     },
   );
   return {

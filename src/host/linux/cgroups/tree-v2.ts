@@ -65,6 +65,8 @@ export async function limitCgroupV2(directory: string, limits: CgroupLimits): Pr
     const used = parseNumber(readKernelFile(`${directory}/memory.current`));
     await writeMemoryLimit(`${directory}/memory.max`, limits.memoryBytes, used);
   }
+  if (limits.memoryMin !== undefined) writeKernelFile(`${directory}/memory.min`, `${limits.memoryMin}`);
+  if (limits.memoryLow !== undefined) writeKernelFile(`${directory}/memory.low`, `${limits.memoryLow}`);
   if (limits.maxTasks !== undefined) writeKernelFile(`${directory}/pids.max`, `${limits.maxTasks || 1n}`);
   for (const [size, bytes] of limits.hugepages ?? []) {
     // The kernel may know page sizes that its controller does not count.

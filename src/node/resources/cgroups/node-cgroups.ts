@@ -8,12 +8,19 @@ import type { RuntimeService } from "../../../cri/port.ts";
 import type { CgroupLimits, CgroupTree } from "../../../host/cgroup-tree-port.ts";
 import type { Cgroups } from "../../../host/cgroups-port.ts";
 import type { Systemd } from "../../../host/systemd-port.ts";
-import { computeClassCgroups, computeMilliCpuRequest, computePodCgroup } from "../sizes/cgroup-size.ts";
+import {
+  type ClassRequests,
+  computeClassCgroups,
+  computePodAmounts,
+  computePodCgroup,
+  NO_CLASS_REQUESTS,
+} from "../sizes/cgroup-size.ts";
 import type { SizingFacts } from "../sizes/sizing-facts.ts";
 import { createCgroupDriver } from "./cgroup-driver.ts";
 import { type CgroupHierarchy, checkCgroupRoot, createCgroupHierarchy } from "./cgroup-hierarchy.ts";
 import type { CgroupDriver } from "./cgroup-name.ts";
 import { createTreeMeasure } from "./measured-tree.ts";
+import { createMemoryQosMetrics } from "./memory-qos-metrics.ts";
 import { createNodeAllocatable, type ReservedCgroup } from "./node-allocatable.ts";
 import { createPodCgroups, type PodCgroups } from "./pod-cgroups.ts";
 import { createSliceTree } from "./slice-tree.ts";
@@ -55,17 +62,19 @@ interface NodeCgroupsOptions {
 
 /** Creates the cgroups' keeper. Throws where the configured root does not exist. */
 export function createNodeCgroups(deps: NodeCgroupsDeps, options: NodeCgroupsOptions): NodeCgroups {
-  const { clock, log, facts, readLimits } = deps;
-  const classLimits = (milliCpu: bigint) => computeClassCgroups(milliCpu, facts);
-  const hierarchy = createHierarchy(deps, options, classLimits(0n));
+  const { clock, log, metrics, facts, readLimits } = deps;
+  const classLimits = (requests: ClassRequests) => computeClassCgroups(requests, facts);
+  const hierarchy = createHierarchy(deps, options, classLimits(NO_CLASS_REQUESTS));
+  const observeRequests = facts.memoryQos && createMemoryQosMetrics(metrics, facts.memoryQos);
   const pods = createPodCgroups({
     clock,
     log,
     hierarchy,
     limitsOf: (pod) => computePodCgroup(pod, deps.factsOf(podUid(pod)), { maxTasks: options.maxTasksOfPod }),
     readUsage: async (path) => await deps.files.read(path, { details: true }),
-    milliCpuOf: computeMilliCpuRequest,
+    amountsOf: computePodAmounts,
     classLimits,
+    onRequests: observeRequests ?? (() => undefined),
   });
   return {
     pods,

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { NO_CGROUP_MEMORY } from "../../../host/cgroups-port.ts";
 import {
   type CgroupsRig,
   createCgroupsRig,
   createSystemdRig,
   failing,
+  makeGuaranteedPod,
   makePod,
   POD_LIMITS,
 } from "./__fixtures__/cgroups-rig.ts";
@@ -129,6 +131,41 @@ describe("the cgroup of the burstable pods", () => {
     expect(rig.tree.limits.get("/kubepods")?.hugepages).toEqual(new Map([["2MB", 1n]]));
     rig.stopping.abort();
     await expect(running).rejects.toMatchObject({ name: "AbortError" });
+  });
+});
+
+describe("the memory of the classes", () => {
+  const burstableMemory = ({ tree }: CgroupsRig) => tree.limits.get("/kubepods/burstable")?.memoryBytes;
+  const begin = async (used?: number) => {
+    const usage = { cpu: undefined, pids: [], pressure: {}, details: undefined };
+    const readUsage = async () => ({ ...usage, memory: { ...NO_CGROUP_MEMORY, usage: used ?? 0 } });
+    const rig = createCgroupsRig({ classMemory: 1_000n, readUsage });
+    await rig.hierarchy.raise(rig.stopping.signal);
+    return rig;
+  };
+
+  it("follows what the pods of better classes ask for", async () => {
+    const rig = await begin();
+    expect(burstableMemory(rig)).toBe(1_000n);
+    await ensure(rig, makeGuaranteedPod("a", 300));
+    expect(burstableMemory(rig)).toBe(700n);
+    await ensure(rig, makeGuaranteedPod("a", 500), false);
+    expect(burstableMemory(rig)).toBe(500n);
+    await ensure(rig, makePod("b", 100));
+    await rig.pods.release({ uid: "a", qosClass: "Guaranteed" }, rig.stopping.signal);
+    expect(burstableMemory(rig)).toBe(1_000n);
+    expect(rig.requests.at(-2)).toEqual({
+      Guaranteed: { milliCpu: 500n, memoryBytes: 500n },
+      Burstable: { milliCpu: 100n, memoryBytes: 100n },
+    });
+  });
+
+  it("is not taken from processes that have it, which just get no more", async () => {
+    const rig = await begin(800);
+    await ensure(rig, makeGuaranteedPod("a", 100));
+    expect(burstableMemory(rig)).toBe(900n);
+    await ensure(rig, makeGuaranteedPod("b", 300));
+    expect(burstableMemory(rig)).toBe(800n);
   });
 });
 

@@ -10,6 +10,7 @@ import { createLimiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
 import type { CgroupUsage } from "../../../host/cgroups-port.ts";
+import { type ClassRequests, NO_CLASS_REQUESTS, type PodAmounts } from "../sizes/cgroup-size.ts";
 import type { CgroupHierarchy, ClassLimits, Standing } from "./cgroup-hierarchy.ts";
 import { type CgroupName, describeName, nameOfPod, podUidOf } from "./cgroup-name.ts";
 
@@ -58,20 +59,22 @@ interface PodCgroupsDeps {
   limitsOf(pod: Pod): CgroupLimits;
   /** Reads a cgroup with the details of its limits. */
   readUsage(path: string): Promise<CgroupUsage | undefined>;
-  /** Returns how many thousandths of a core the pod asks for. */
-  milliCpuOf(pod: Pod): bigint;
-  /** `milliCpu` is what the burstable pods ask for together. */
-  classLimits(milliCpu: bigint): ClassLimits;
+  amountsOf(pod: Pod): PodAmounts;
+  /** Computes the limits of the classes from what their pods ask for together. */
+  classLimits(requests: ClassRequests): ClassLimits;
+  /** Hears what the pods of the classes ask for, at each change. */
+  onRequests(requests: ClassRequests): void;
 }
 
 const CLASSES: readonly QosClass[] = ["Guaranteed", "Burstable", "BestEffort"];
 /** The period is upstream's `periodicQOSCgroupUpdateInterval`. */
 const REFRESH_PERIOD_MS = MINUTE;
 
-/** A burstable pod's part of the shares of its class. */
+/** A pod's part of what its class asks for. */
 interface Share {
   readonly pod: Pod;
-  readonly milliCpu: bigint;
+  readonly qosClass: keyof ClassRequests;
+  readonly amounts: PodAmounts;
 }
 
 export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
@@ -84,33 +87,67 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
    * already made.
    */
   const turns = createLimiter(1);
-  let milliCpu = 0n;
-  let writtenShares: bigint | undefined;
+  let requests = NO_CLASS_REQUESTS;
+  /** What the classes have, as far as their pods change it; the hierarchy is made as for no pods. */
+  let written = deps.classLimits(NO_CLASS_REQUESTS);
 
   const limitClass = async (standing: Standing, qosClass: QosClass) => {
-    const path = standing.pathOf(standing.nameOf(qosClass));
-    await turns.run(async () => await standing.tree.limit(path, deps.classLimits(milliCpu)[qosClass]));
+    await turns.run(async () => {
+      const limits = deps.classLimits(requests)[qosClass];
+      await writeClass(standing, qosClass, limits);
+    });
   };
 
-  /** Updates the burstable class before a pod starts and after it ended. A failure is made up for within a minute. */
-  const updateBurstable = async (standing: Standing) => await turns.run(async () => await writeBurstable(standing));
+  /**
+   * Memory in use that is more than a class may have from now on stays: the class just gets no more (upstream:
+   * `retrySetMemoryReserve`).
+   */
+  const writeClass = async ({ tree, pathOf, nameOf }: Standing, qosClass: QosClass, limits: CgroupLimits) => {
+    const path = pathOf(nameOf(qosClass));
+    const { memoryBytes } = limits;
+    const used = memoryBytes === undefined ? undefined : (await deps.readUsage(path))?.memory?.usage;
+    const isBeyond = memoryBytes !== undefined && used !== undefined && BigInt(used) > memoryBytes;
+    await tree.limit(path, isBeyond ? { ...limits, memoryBytes: BigInt(used) } : limits);
+  };
 
-  const writeBurstable = async (standing: Standing) => {
-    const { cpuShares } = deps.classLimits(milliCpu).Burstable;
-    if (cpuShares === writtenShares) return;
+  /** Updates the classes before a pod starts and after it ended. A failure is made up for within a minute. */
+  const updateClasses = async (standing: Standing) => {
+    await turns.run(async () => {
+      const wanted = deps.classLimits(requests);
+      for (const qosClass of CLASSES) await updateClass(standing, qosClass, wanted[qosClass]);
+    });
+  };
+
+  const updateClass = async (standing: Standing, qosClass: QosClass, limits: CgroupLimits) => {
+    if (isSameOfPods(limits, written[qosClass])) return;
+    const { hugepages: _hugepages, ...ofPods } = limits;
     try {
-      await standing.tree.limit(standing.pathOf(standing.nameOf("Burstable")), { cpuShares });
-      writtenShares = cpuShares;
+      await writeClass(standing, qosClass, ofPods);
+      written = { ...written, [qosClass]: limits };
     } catch (error) {
-      writtenShares = undefined;
+      written = { ...written, [qosClass]: {} };
       log.warn("Failed to update QoS cgroup configuration", { error: messageOf(error) });
     }
   };
 
   const setShare = (uid: string, share: Share | undefined) => {
-    milliCpu += (share?.milliCpu ?? 0n) - (shares.get(uid)?.milliCpu ?? 0n);
+    const before = shares.get(uid);
+    for (const [each, sign] of [
+      [before, -1n],
+      [share, 1n],
+    ] as const) {
+      if (each === undefined) continue;
+      const { milliCpu, memoryBytes } = requests[each.qosClass];
+      const { amounts } = each;
+      const sum = {
+        milliCpu: milliCpu + sign * amounts.milliCpu,
+        memoryBytes: memoryBytes + sign * amounts.memoryBytes,
+      };
+      requests = { ...requests, [each.qosClass]: sum };
+    }
     if (share === undefined) shares.delete(uid);
     else shares.set(uid, share);
+    deps.onRequests(requests);
   };
 
   const make = async (pod: Pod, name: CgroupName, standing: Standing): Promise<void> => {
@@ -142,9 +179,10 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
       const standing = await hierarchy.standing(signal);
       const uid = podUid(pod);
       const name = nameOf(pod, standing);
-      if (computeQosClass(pod) === "Burstable" && shares.get(uid)?.pod !== pod) {
-        setShare(uid, { pod, milliCpu: deps.milliCpuOf(pod) });
-        await updateBurstable(standing);
+      const qosClass = computeQosClass(pod);
+      if (qosClass !== "BestEffort" && shares.get(uid)?.pod !== pod) {
+        setShare(uid, { pod, qosClass, amounts: deps.amountsOf(pod) });
+        await updateClasses(standing);
       }
       await locks.run(uid, async () => {
         if (isNew || standing.tree.findLack(standing.pathOf(name)) !== undefined) await make(pod, name, standing);
@@ -175,7 +213,7 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
       });
       if (!shares.has(uid)) return;
       setShare(uid, undefined);
-      await updateBurstable(standing);
+      await updateClasses(standing);
     },
     async collect(isKnown) {
       const standing = hierarchy.current();
@@ -204,6 +242,12 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
     },
     podUids: () => [...shares.keys()],
   };
+}
+
+/** Tells whether limits are the same but for huge pages, which pods do not change. */
+function isSameOfPods(a: CgroupLimits, b: CgroupLimits): boolean {
+  const names = ["cpuShares", "memoryBytes", "memoryMin", "memoryLow"] as const;
+  return names.every((name) => a[name] === b[name]);
 }
 
 async function collectOne(

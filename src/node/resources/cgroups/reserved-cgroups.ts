@@ -9,9 +9,13 @@ type ReservedSettings = Pick<
 
 /**
  * Lists the cgroups that are limited to what is set aside for them, in upstream's order. The validation of the
- * configuration has made sure that each of them is named.
+ * configuration has made sure that each of them is named. With `protectsMemory`, which is MemoryQoS on cgroup v2, the
+ * kernel takes none of their memory back (upstream: `enforceExistingCgroup`, cm/node_container_manager_linux.go).
  */
-export function listReservedCgroups(kubelet: ReservedSettings): readonly ReservedCgroup[] {
+export function listReservedCgroups(
+  kubelet: ReservedSettings,
+  { protectsMemory }: { readonly protectsMemory: boolean },
+): readonly ReservedCgroup[] {
   const enforced = kubelet.enforceNodeAllocatable ?? [];
   const groups = [
     { of: "System", option: "system-reserved", path: kubelet.systemReservedCgroup, has: kubelet.systemReserved },
@@ -21,7 +25,14 @@ export function listReservedCgroups(kubelet: ReservedSettings): readonly Reserve
     groups
       .filter(({ option }) => enforced.includes(compressibleOnly ? `${option}-compressible` : option))
       .map(({ of, path, has }) => {
-        return { of, path, compressibleOnly, limits: computeSharedCgroup(has ?? {}, { compressibleOnly }) };
+        const limits = computeSharedCgroup(has ?? {}, { compressibleOnly });
+        const isProtected = protectsMemory && limits.memoryBytes !== undefined;
+        return {
+          of,
+          path,
+          compressibleOnly,
+          limits: isProtected ? { ...limits, memoryMin: limits.memoryBytes } : limits,
+        };
       }),
   );
 }

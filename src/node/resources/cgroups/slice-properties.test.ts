@@ -34,6 +34,7 @@ describe("the properties of a slice", () => {
     [{ cpuShares: 262_144n }, { CPUShares: 262_144n }, { CPUWeight: 10_000n }],
     [{ memoryBytes: 67_108_864n }, { MemoryLimit: 67_108_864n }, { MemoryMax: 67_108_864n }],
     [{ memoryBytes: 0n, cpuShares: 0n }, {}, {}],
+    [{ memoryMin: 0n, memoryLow: 4_096n }, {}, { MemoryMin: 0n, MemoryLow: 4_096n }],
     [{ maxTasks: 300n }, { TasksMax: 300n }, { TasksMax: 300n }],
     [{ maxTasks: 0n }, { TasksMax: 1n }, { TasksMax: 1n }],
     [{ maxTasks: -1n }, { TasksMax: INFINITY }, { TasksMax: INFINITY }],

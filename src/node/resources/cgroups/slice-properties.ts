@@ -42,6 +42,8 @@ export function listLimitProperties(limits: CgroupLimits, facts: SliceFacts): Un
   const properties: UnitProperty[] = [];
   const add = (name: string, value: bigint) => void properties.push({ name, signature: "t", value });
   if (memoryBytes !== 0n) add(isV1 ? "MemoryLimit" : "MemoryMax", memoryBytes);
+  if (!isV1 && limits.memoryMin !== undefined) add("MemoryMin", limits.memoryMin);
+  if (!isV1 && limits.memoryLow !== undefined) add("MemoryLow", limits.memoryLow);
   if (cpuShares !== 0n) add(isV1 ? "CPUShares" : "CPUWeight", isV1 ? cpuShares : computeCpuWeight(cpuShares));
   const { cpuPeriodMicroseconds: period = 0n, cpuQuotaMicroseconds: quota = 0n } = limits;
   if (period !== 0n && facts.systemdVersion >= PERIOD_VERSION) add("CPUQuotaPeriodUSec", period);

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Container, PodSpec } from "../../../api/gen/types.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
-import { computeClassCgroups, computeMilliCpuRequest, computePodCgroup, computeSharedCgroup } from "./cgroup-size.ts";
+import {
+  computeClassCgroups,
+  computePodAmounts,
+  computePodCgroup,
+  computeSharedCgroup,
+  NO_CLASS_REQUESTS,
+} from "./cgroup-size.ts";
 
 const MI = 1024n * 1024n;
 const PERIOD = 100_000n;
@@ -143,12 +149,32 @@ describe("shares of the machine", () => {
       ["2MB", 1n << 62n],
       ["1GB", 1n << 62n],
     ]);
-    expect(computeClassCgroups(1_500n, NODE)).toEqual({
+    const requests = { ...NO_CLASS_REQUESTS, Burstable: { milliCpu: 1_500n, memoryBytes: 9n } };
+    expect(computeClassCgroups(requests, NODE)).toEqual({
       Guaranteed: { hugepages },
       Burstable: { hugepages, cpuShares: 1_536n },
       BestEffort: { hugepages, cpuShares: 2n },
     });
-    expect(computeMilliCpuRequest(podOf([container("250m", ""), container("1", "")]))).toBe(1_250n);
+    expect(computePodAmounts(podOf([container("250m 1Mi", ""), container("1 2Mi", "")]))).toEqual({
+      milliCpu: 1_250n,
+      memoryBytes: 3n * MI,
+    });
+  });
+
+  it("of memory are protected and kept back where the node is told to", () => {
+    const requests = { ...NO_CLASS_REQUESTS, Burstable: { milliCpu: 0n, memoryBytes: 10n * MI } };
+    const node = {
+      hugepageSizes: [],
+      memoryQos: { isReserving: true, throttlingFactor: 0.9, allocatableBytes: 100n * MI },
+      memoryKeptBack: { percent: 50n, allocatableBytes: 100n * MI },
+    };
+    expect(computeClassCgroups(requests, node)).toMatchObject({
+      Guaranteed: { memoryMin: 10n * MI },
+      Burstable: { memoryLow: 10n * MI, memoryBytes: 100n * MI },
+      BestEffort: { memoryBytes: 95n * MI },
+    });
+    const pod = podOf([container("100m 1Mi", "")]);
+    expect(computePodCgroup(pod, { ...NODE, ...node }, { maxTasks: undefined }).memoryLow).toBe(MI);
   });
 
   it.each([

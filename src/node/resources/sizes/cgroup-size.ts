@@ -11,6 +11,7 @@ import {
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
 import { milliCpuToQuota, milliCpuToShares } from "./cpu-shares.ts";
 import { computeHugepageLimits } from "./hugepages.ts";
+import { computeClassMemory, computeClassProtection, computePodProtection } from "./memory-qos.ts";
 import type { SizingFacts } from "./sizing-facts.ts";
 
 /** The largest limit of huge pages that the kernel takes. */
@@ -30,7 +31,7 @@ interface PodCgroupOptions {
  */
 export function computePodCgroup(
   pod: Pod,
-  node: Pick<SizingFacts, "cpuCfsQuota" | "cpuCfsQuotaPeriodMicroseconds" | "hugepageSizes">,
+  node: Pick<SizingFacts, "cpuCfsQuota" | "cpuCfsQuotaPeriodMicroseconds" | "hugepageSizes" | "memoryQos">,
   { maxTasks }: PodCgroupOptions,
 ): CgroupLimits {
   const requests = computePodRequests(pod);
@@ -45,27 +46,44 @@ export function computePodCgroup(
     cpuShares,
     ...((isGuaranteed || isLimited(pod, "cpu")) && computeQuota(limits["cpu"], node)),
     ...((isGuaranteed || isLimited(pod, "memory")) && { memoryBytes: quantityValue(limits["memory"] ?? "0") }),
+    ...computePodProtection(pod, requests, node.memoryQos),
   };
 }
 
-/** Computes how many thousandths of a core the pod asks for. */
-export function computeMilliCpuRequest(pod: Pod): bigint {
-  return quantityMilliValue(computePodRequests(pod)["cpu"] ?? "0");
+/** What pods ask for: thousandths of a core, and memory. */
+export interface PodAmounts {
+  readonly milliCpu: bigint;
+  readonly memoryBytes: bigint;
 }
 
-/**
- * Computes what pods of the QoS classes that have a cgroup may use together; `milliCpu` is what the burstable pods ask
- * for.
- */
+/** What the pods of each QoS class ask for together. */
+export type ClassRequests = Readonly<Record<"Guaranteed" | "Burstable", PodAmounts>>;
+
+/** The requests of classes without pods. */
+export const NO_CLASS_REQUESTS: ClassRequests = {
+  Guaranteed: { milliCpu: 0n, memoryBytes: 0n },
+  Burstable: { milliCpu: 0n, memoryBytes: 0n },
+};
+
+/** Computes what a pod asks for. */
+export function computePodAmounts(pod: Pod): PodAmounts {
+  const { cpu = "0", memory = "0" } = computePodRequests(pod);
+  return { milliCpu: quantityMilliValue(cpu), memoryBytes: quantityValue(memory) };
+}
+
+/** Computes what pods of the QoS classes that have a cgroup may use together. */
 export function computeClassCgroups(
-  milliCpu: bigint,
-  { hugepageSizes }: Pick<SizingFacts, "hugepageSizes">,
+  requests: ClassRequests,
+  { hugepageSizes, memoryQos, memoryKeptBack }: Pick<SizingFacts, "hugepageSizes" | "memoryQos" | "memoryKeptBack">,
 ): Readonly<Record<"Guaranteed" | "Burstable" | "BestEffort", CgroupLimits>> {
   const hugepages = new Map(hugepageSizes.map((size) => [size, UNBOUNDED]));
+  const protection = computeClassProtection(requests, memoryQos);
+  const memory = computeClassMemory(requests, memoryKeptBack);
+  const cpuShares = milliCpuToShares(requests.Burstable.milliCpu);
   return {
-    Guaranteed: { hugepages },
-    Burstable: { hugepages, cpuShares: milliCpuToShares(milliCpu) },
-    BestEffort: { hugepages, cpuShares: milliCpuToShares(0n) },
+    Guaranteed: { hugepages, ...protection.Guaranteed },
+    Burstable: { hugepages, cpuShares, ...protection.Burstable, ...memory.Burstable },
+    BestEffort: { hugepages, cpuShares: milliCpuToShares(0n), ...memory.BestEffort },
   };
 }
 

@@ -29,6 +29,17 @@ function compute(main: Container, facts: SizingFacts = node(), spec: Partial<Pod
 }
 
 describe("computeContainerResources", () => {
+  it("writes the files of memory QoS beside the others", () => {
+    const memoryQos = { isReserving: true, throttlingFactor: 0.5, allocatableBytes: 100n * MI };
+    const main = container({ requests: { memory: "10Mi" }, limits: { memory: "20Mi" } });
+    expect(compute(main, node({ memoryQos })).unified).toEqual({
+      "memory.oom.group": "1",
+      "memory.swap.max": "0",
+      "memory.low": `${10n * MI}`,
+      "memory.high": `${15n * MI}`,
+    });
+  });
+
   it("gives a container without resources the kernel's least CPU and no limits", () => {
     expect(compute(container())).toMatchObject({
       cpuShares: 2n,

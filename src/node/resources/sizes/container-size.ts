@@ -4,6 +4,7 @@ import { computePodLimits, computePodRequests, hasPodLevelResources } from "../.
 import { LinuxContainerResources } from "../../../cri/gen/cri-v1.ts";
 import { milliCpuToQuota, milliCpuToShares } from "./cpu-shares.ts";
 import { computeHugepageLimits } from "./hugepages.ts";
+import { computeContainerMemoryQos } from "./memory-qos.ts";
 import { computeOomScoreAdjust } from "./oom-score-adjust.ts";
 import type { SizingFacts } from "./sizing-facts.ts";
 import { computeSwap } from "./swap.ts";
@@ -25,7 +26,7 @@ export function computeContainerResources(pod: Pod, container: Container, node: 
     oomScoreAdj: computeOomScoreAdjust(pod, container, node.memoryCapacityBytes),
     hugepageLimits: computeHugepageLimits(limits, node.hugepageSizes),
     memorySwapLimitInBytes: swap.memorySwapLimitInBytes ?? 0n,
-    unified: { ...resources.unified, ...swap.unified },
+    unified: { ...resources.unified, ...swap.unified, ...computeContainerMemoryQos(pod, container, node.memoryQos) },
   };
 }
 

@@ -15,6 +15,27 @@ export interface SizingFacts {
   swap: SizingSwap;
   /** The page sizes as cgroups name them (`2MB`, `1GB`), in the order in which limits are listed. */
   hugepageSizes: readonly string[];
+  /** Undefined: memory is neither protected nor throttled, as on cgroup v1 and without the gate `MemoryQoS`. */
+  memoryQos?: MemoryQos | undefined;
+  /** What `qosReserved` keeps back for better QoS classes. Undefined: nothing, as without the gate `QOSReserved`. */
+  memoryKeptBack?: MemoryKeptBack | undefined;
+}
+
+/** How memory is protected and throttled. */
+export interface MemoryQos {
+  /** `memoryReservationPolicy` is `TieredReservation`: what pods ask for is protected. */
+  readonly isReserving: boolean;
+  /** `memoryThrottlingFactor`, above 0 and at most 1. */
+  readonly throttlingFactor: number;
+  /** The memory that pods may use, which counts as the limit of a container without one. */
+  readonly allocatableBytes: bigint;
+}
+
+/** The part of what better classes ask for that others may not use. */
+export interface MemoryKeptBack {
+  /** 0…100. */
+  readonly percent: bigint;
+  readonly allocatableBytes: bigint;
 }
 
 interface SizingSwap {

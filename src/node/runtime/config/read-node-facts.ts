@@ -5,6 +5,7 @@ import type { Files, Host } from "../../../host/port.ts";
 import { computeNodeAddresses } from "../../cluster/node-status/node-addresses.ts";
 import { readCgroupVersion } from "../../resources/capacity/cgroup-version.ts";
 import { readHasSwapController } from "../../resources/capacity/machine-swap.ts";
+import { readMemorySettings } from "../../resources/capacity/memory-settings.ts";
 import { readNodeCapacity } from "../../resources/capacity/read-node-capacity.ts";
 import { parseResolvConf, type ResolvConf } from "../identity/resolv-conf.ts";
 import type { NodeFacts } from "./node-facts.ts";
@@ -40,6 +41,7 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
     seLinuxEnabled: (await host.files.stat("/sys/fs/selinux/enforce")) !== undefined,
     appArmorEnabled: await readHasAppArmor(host.files),
     hugepageSizes: await readHugepageSizes(host.files),
+    ...readMemorySettings(config, { cgroupVersion, allocatable }),
   };
 }
 

@@ -2,17 +2,22 @@ import type { Pod } from "../../../../api/gen/types.ts";
 import type { Log } from "../../../../base/log.ts";
 import { silentLog } from "../../../../base/log.ts";
 import type { Decision } from "../../../../base/timeline.ts";
+import type { CgroupUsage } from "../../../../host/cgroups-port.ts";
 import type { CgroupTreeOperation, FakeCgroupTree } from "../../../../host/fake/fake-cgroup-tree.ts";
 import { createFakeCgroupTree } from "../../../../host/fake/fake-cgroup-tree.ts";
 import { createFakeClock, type FakeClock } from "../../../../host/fake/fake-clock.ts";
 import { createFakeSystemd, type FakeSystemd } from "../../../../host/fake/fake-systemd.ts";
 import { fileError } from "../../../../host/file-error.ts";
+import { type ClassRequests, NO_CLASS_REQUESTS } from "../../sizes/cgroup-size.ts";
 import { type CgroupHierarchy, type ClassLimits, createCgroupHierarchy } from "../cgroup-hierarchy.ts";
 import type { CgroupDriver } from "../cgroup-name.ts";
 import { createPodCgroups, type PodCgroups } from "../pod-cgroups.ts";
 import { createSliceTree } from "../slice-tree.ts";
 
-/** In this rig, CPU shares are thousandths of a core, and a pod asks for as many as its annotation says. */
+/**
+ * In this rig, CPU shares are thousandths of a core, and a pod asks for as many, and as many bytes of memory, as its
+ * annotation says.
+ */
 export interface CgroupsRig {
   readonly clock: FakeClock;
   readonly tree: FakeCgroupTree;
@@ -21,6 +26,8 @@ export interface CgroupsRig {
   readonly hierarchy: CgroupHierarchy;
   readonly pods: PodCgroups;
   readonly warnings: readonly string[];
+  /** What the classes were heard to ask for, at each change. */
+  readonly requests: readonly ClassRequests[];
   readonly nodeEvents: Decision[];
   readonly stopping: AbortController;
 }
@@ -28,18 +35,31 @@ export interface CgroupsRig {
 export const NODE_LIMITS = { cpuShares: 2_048n, memoryBytes: 1_000n };
 export const POD_LIMITS = { cpuShares: 7n, maxTasks: 9n };
 
-export function createCgroupsRig(options: { driver?: CgroupDriver; askRuntime?(): Promise<void> } = {}): CgroupsRig {
+interface CgroupsRigOptions {
+  readonly driver?: CgroupDriver;
+  /** The memory of the burstable pods, of which that of the guaranteed pods is kept back. Undefined: no limit. */
+  readonly classMemory?: bigint;
+  askRuntime?(): Promise<void>;
+  readUsage?(): Promise<CgroupUsage>;
+}
+
+export function createCgroupsRig(options: CgroupsRigOptions = {}): CgroupsRig {
   const { driver = "cgroupfs", askRuntime } = options;
   const clock = createFakeClock();
   const tree = createFakeCgroupTree({ made: () => undefined, removed: () => undefined });
   const systemd = createFakeSystemd();
   const warnings: string[] = [];
+  const requests: ClassRequests[] = [];
   const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
-  const classLimits = (milliCpu: bigint): ClassLimits => ({
-    Guaranteed: { hugepages: new Map([["2MB", 1n]]) },
-    Burstable: { cpuShares: milliCpu },
-    BestEffort: { cpuShares: 2n },
-  });
+  const classLimits = ({ Guaranteed, Burstable }: ClassRequests): ClassLimits => {
+    const memory =
+      options.classMemory === undefined ? {} : { memoryBytes: options.classMemory - Guaranteed.memoryBytes };
+    return {
+      Guaranteed: { hugepages: new Map([["2MB", 1n]]) },
+      Burstable: { cpuShares: Burstable.milliCpu, ...memory },
+      BestEffort: { cpuShares: 2n },
+    };
+  };
   const hierarchy = createCgroupHierarchy(
     {
       clock,
@@ -56,7 +76,7 @@ export function createCgroupsRig(options: { driver?: CgroupDriver; askRuntime?()
         );
       },
       readLimits: async () => NODE_LIMITS,
-      classLimits: classLimits(0n),
+      classLimits: classLimits(NO_CLASS_REQUESTS),
     },
     { root: "/" },
   );
@@ -65,11 +85,15 @@ export function createCgroupsRig(options: { driver?: CgroupDriver; askRuntime?()
     log,
     hierarchy,
     limitsOf: () => POD_LIMITS,
-    readUsage: async () => undefined,
-    milliCpuOf: ({ metadata }) => BigInt(metadata?.annotations?.["milliCpu"] ?? "0"),
+    readUsage: async () => await options.readUsage?.(),
+    amountsOf: ({ metadata }) => {
+      const milliCpu = BigInt(metadata?.annotations?.["milliCpu"] ?? "0");
+      return { milliCpu, memoryBytes: milliCpu };
+    },
     classLimits,
+    onRequests: (now) => requests.push(now),
   });
-  return { clock, tree, systemd, hierarchy, pods, warnings, nodeEvents: [], stopping: new AbortController() };
+  return { clock, tree, systemd, hierarchy, pods, warnings, requests, nodeEvents: [], stopping: new AbortController() };
 }
 
 /** Creates a rig whose runtime lets systemd make its cgroups, and in which systemd is present. */
@@ -82,6 +106,15 @@ export function createSystemdRig(): CgroupsRig {
     void rig.tree.make(path);
   };
   return rig;
+}
+
+/** Makes a pod of the guaranteed class. */
+export function makeGuaranteedPod(uid: string, milliCpu: number): Pod {
+  const amounts = { cpu: `${milliCpu}m`, memory: String(milliCpu) };
+  return {
+    metadata: { uid, name: uid, namespace: "default", annotations: { milliCpu: String(milliCpu) } },
+    spec: { containers: [{ name: "c", image: "i", resources: { requests: amounts, limits: amounts } }] },
+  };
 }
 
 /** Makes a pod of the burstable class where it asks for CPU, and of the best-effort class otherwise. */
