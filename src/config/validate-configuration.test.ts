@@ -134,14 +134,6 @@ it.each([
     "memoryThrottlingFactor 1.5 must be greater than 0 and less than or equal to 1.0",
   ],
   ["qosReserved: {cpu: 50%}", "qosReserved[cpu]", 'cannot reserve "cpu" resource in qosReserved, use memory'],
-  ...["50", "-1%", "101%", "5.5%", "%", "x%"].map(
-    (text) =>
-      [
-        `qosReserved: {memory: "${text}"}`,
-        "qosReserved[memory]",
-        `failed to parse percentage "${text}" for "memory" resource: give 0% to 100%, as memory: 50%`,
-      ] as const,
-  ),
   [
     "memoryReservationPolicy: TieredReservation",
     "memoryReservationPolicy",
@@ -212,3 +204,9 @@ it.each([
   "shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s",
   "logging: {format: json, vmodule: [{filePattern: pleg, verbosity: 5}]}",
 ])("accepts %s", (yaml) => expect(validate(yaml)).toEqual([]));
+
+it.each(["50", "-1%", "101%", "5.5%", "%", "x%"])("refuses %j as a share that is kept back", (text) => {
+  const message = `failed to parse percentage "${text}" for "memory" resource: give 0% to 100%, as memory: 50%`;
+  const error = { path: "qosReserved[memory]", message: `invalid configuration: ${message}` };
+  expect(validate(`qosReserved: {memory: "${text}"}`)).toEqual([error]);
+});

@@ -1,5 +1,5 @@
 import type { Metrics } from "../../../base/metrics.ts";
-import type { ClassRequests } from "../sizes/cgroup-size.ts";
+import type { ClassRequests } from "../sizes/class-requests.ts";
 import type { MemoryQos } from "../sizes/sizing-facts.ts";
 
 /** Declares upstream's metrics of MemoryQoS; the result tells them what the pods of the classes ask for. */

@@ -8,13 +8,8 @@ import type { RuntimeService } from "../../../cri/port.ts";
 import type { CgroupLimits, CgroupTree } from "../../../host/cgroup-tree-port.ts";
 import type { Cgroups } from "../../../host/cgroups-port.ts";
 import type { Systemd } from "../../../host/systemd-port.ts";
-import {
-  type ClassRequests,
-  computeClassCgroups,
-  computePodAmounts,
-  computePodCgroup,
-  NO_CLASS_REQUESTS,
-} from "../sizes/cgroup-size.ts";
+import { computeClassCgroups, computePodAmounts, computePodCgroup } from "../sizes/cgroup-size.ts";
+import { type ClassRequests, NO_CLASS_REQUESTS } from "../sizes/class-requests.ts";
 import type { SizingFacts } from "../sizes/sizing-facts.ts";
 import { createCgroupDriver } from "./cgroup-driver.ts";
 import { type CgroupHierarchy, checkCgroupRoot, createCgroupHierarchy } from "./cgroup-hierarchy.ts";

@@ -10,7 +10,7 @@ import { createLimiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
 import type { CgroupUsage } from "../../../host/cgroups-port.ts";
-import { type ClassRequests, NO_CLASS_REQUESTS, type PodAmounts } from "../sizes/cgroup-size.ts";
+import { type ClassRequests, NO_CLASS_REQUESTS, type PodAmounts } from "../sizes/class-requests.ts";
 import type { CgroupHierarchy, ClassLimits, Standing } from "./cgroup-hierarchy.ts";
 import { type CgroupName, describeName, nameOfPod, podUidOf } from "./cgroup-name.ts";
 

@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Container, PodSpec } from "../../../api/gen/types.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
-import {
-  computeClassCgroups,
-  computePodAmounts,
-  computePodCgroup,
-  computeSharedCgroup,
-  NO_CLASS_REQUESTS,
-} from "./cgroup-size.ts";
+import { computeClassCgroups, computePodAmounts, computePodCgroup, computeSharedCgroup } from "./cgroup-size.ts";
+import { NO_CLASS_REQUESTS } from "./class-requests.ts";
 
 const MI = 1024n * 1024n;
 const PERIOD = 100_000n;

@@ -9,6 +9,7 @@ import {
   type ResourceList,
 } from "../../../api/resources.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
+import type { ClassRequests, PodAmounts } from "./class-requests.ts";
 import { milliCpuToQuota, milliCpuToShares } from "./cpu-shares.ts";
 import { computeHugepageLimits } from "./hugepages.ts";
 import { computeClassMemory, computeClassProtection, computePodProtection } from "./memory-qos.ts";
@@ -49,21 +50,6 @@ export function computePodCgroup(
     ...computePodProtection(pod, requests, node.memoryQos),
   };
 }
-
-/** What pods ask for: thousandths of a core, and memory. */
-export interface PodAmounts {
-  readonly milliCpu: bigint;
-  readonly memoryBytes: bigint;
-}
-
-/** What the pods of each QoS class ask for together. */
-export type ClassRequests = Readonly<Record<"Guaranteed" | "Burstable", PodAmounts>>;
-
-/** The requests of classes without pods. */
-export const NO_CLASS_REQUESTS: ClassRequests = {
-  Guaranteed: { milliCpu: 0n, memoryBytes: 0n },
-  Burstable: { milliCpu: 0n, memoryBytes: 0n },
-};
 
 /** Computes what a pod asks for. */
 export function computePodAmounts(pod: Pod): PodAmounts {

@@ -3,7 +3,7 @@ import { computeQosClass } from "../../../api/qos.ts";
 import { quantityValue } from "../../../api/quantity.ts";
 import type { ResourceList } from "../../../api/resources.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
-import type { ClassRequests } from "./cgroup-size.ts";
+import type { ClassRequests } from "./class-requests.ts";
 import type { MemoryQos, SizingFacts } from "./sizing-facts.ts";
 
 /**

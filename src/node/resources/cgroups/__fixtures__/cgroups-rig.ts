@@ -8,7 +8,7 @@ import { createFakeCgroupTree } from "../../../../host/fake/fake-cgroup-tree.ts"
 import { createFakeClock, type FakeClock } from "../../../../host/fake/fake-clock.ts";
 import { createFakeSystemd, type FakeSystemd } from "../../../../host/fake/fake-systemd.ts";
 import { fileError } from "../../../../host/file-error.ts";
-import { type ClassRequests, NO_CLASS_REQUESTS } from "../../sizes/cgroup-size.ts";
+import { type ClassRequests, NO_CLASS_REQUESTS } from "../../sizes/class-requests.ts";
 import { type CgroupHierarchy, type ClassLimits, createCgroupHierarchy } from "../cgroup-hierarchy.ts";
 import type { CgroupDriver } from "../cgroup-name.ts";
 import { createPodCgroups, type PodCgroups } from "../pod-cgroups.ts";
