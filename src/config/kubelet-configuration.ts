@@ -104,7 +104,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   nodeStatusMaxImages: pointer(int32, 50, "works"),
   maxPods: value(int32, 110, "works"),
   podsPerCore: value(int32, 0, "works"),
-  podCIDR: value(text, "", "later"),
+  podCIDR: value(text, "", "works"),
   kubeAPIQPS: pointer(int32, 50, "works"),
   kubeAPIBurst: value(int32, 100, "works"),
   eventRecordQPS: pointer(int32, 50, "works"),

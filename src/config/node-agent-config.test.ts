@@ -62,6 +62,8 @@ describe("createNodeAgentConfig", () => {
     [["--nodelet-refuse-foreign-manifests"], { refusesForeignManifests: true }],
     [["--nodelet-ignore-other-kinds"], { ignoresOtherKinds: true }],
     [["--nodelet-keep-kernel-tunables"], { keepsKernelTunables: true }],
+    [["--runtime-cgroups=/system.slice/containerd.service"], { runtimeCgroup: "/system.slice/containerd.service" }],
+    [["--experimental-allocatable-ignore-eviction"], { ignoresEvictionThresholds: true }],
     [["--nodelet-socket=/run/n.sock"], { nodeSocketPath: "/run/n.sock" }],
     [
       ["--kubeconfig=k", "--bootstrap-kubeconfig=/b", "--node-labels=a=1,b=2", "--cloud-provider=external"],

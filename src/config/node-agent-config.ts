@@ -46,6 +46,10 @@ export interface NodeAgentConfig {
   readonly ignoresOtherKinds: boolean;
   /** Leave the kernel's tunables as they are. */
   readonly keepsKernelTunables: boolean;
+  /** `--runtime-cgroups`: the cgroup of the container runtime, which is measured; empty where it is not known. */
+  readonly runtimeCgroup: string;
+  /** `--experimental-allocatable-ignore-eviction`: pods may use what hard eviction thresholds hold back. */
+  readonly ignoresEvictionThresholds: boolean;
   /** Docker configurations with the node's own credentials for registries; the first that can be read counts. */
   readonly registryConfigs: RegistryConfigPaths;
   /** Undefined means that there are no plugins for credentials. */
@@ -159,6 +163,8 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     refusesForeignManifests: flags.get("nodelet-refuse-foreign-manifests") === true,
     ignoresOtherKinds: flags.get("nodelet-ignore-other-kinds") === true,
     keepsKernelTunables: flags.get("nodelet-keep-kernel-tunables") === true,
+    runtimeCgroup: readText(flags, "runtime-cgroups", ""),
+    ignoresEvictionThresholds: flags.get("experimental-allocatable-ignore-eviction") === true,
     registryConfigs: computeRegistryConfigs(rootDirectory, sources),
     credentialProviders: readCredentialProviders(flags, absolute, errors),
     certDirectory: absolute(readText(flags, "cert-dir", "/var/lib/kubelet/pki")),

@@ -128,12 +128,12 @@ describe("parseFlags reads a command line as pflag does", () => {
     const parsed = parseFlags([
       "--container-log-max-size=1Mi",
       "--container-log-max-size=2Mi",
-      "--runtime-cgroups=/x",
+      "--housekeeping-interval=1s",
       "--root-dir=/y",
     ]);
     expect(parsed.ok && parsed.notices).toEqual([
       "Flag --container-log-max-size has been deprecated, set containerLogMaxSize in the --config file instead",
-      "Flag --runtime-cgroups is accepted but has no effect in this version yet",
+      "Flag --housekeeping-interval is accepted but has no effect",
     ]);
   });
 

@@ -131,7 +131,7 @@ const ROWS: readonly Row[] = [
     "Unix socket to answer nodelet status on, for its owner only; none where empty",
   ],
   ["root-dir", STRING_FLAG, "/var/lib/kubelet", "works", "Directory of this node agent's files, such as volumes"],
-  ["runtime-cgroups", STRING_FLAG, "", "later", "Absolute name of the cgroup that the runtime runs in"],
+  ["runtime-cgroups", STRING_FLAG, "", "works", "Absolute name of the cgroup that the runtime runs in"],
   ["version", VERSION_FLAG, "false", "works", "Print the version and exit; --version=raw prints all that is known"],
 
   // The following flags were deprecated upstream in some version from 1.25 to 1.36, or removed in it.
@@ -163,8 +163,8 @@ const ROWS: readonly Row[] = [
     "experimental-allocatable-ignore-eviction",
     BOOL_FLAG,
     false,
-    "later",
-    "Leave hard eviction thresholds out of what pods may use",
+    "works",
+    "Let pods use what hard eviction thresholds hold back",
     "it will be removed",
   ],
   ["experimental-mounter-path", STRING_FLAG, "", "ignored", "Program that mounts volumes", "use CSI instead"],
@@ -270,7 +270,7 @@ const CADVISOR_ROWS: readonly Row[] = [
     "How often to do the housekeeping of all",
     CADVISOR,
   ],
-  ["housekeeping-interval", DURATION_FLAG, 10_000, "later", "How often to do the housekeeping of containers"],
+  ["housekeeping-interval", DURATION_FLAG, 10_000, "ignored", "How often to do the housekeeping of containers"],
   ["log-cadvisor-usage", BOOL_FLAG, false, "ignored", "Log what cAdvisor itself uses", CADVISOR],
   [
     "machine-id-file",

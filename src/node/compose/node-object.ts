@@ -10,10 +10,10 @@ import { createNodeStatusReader, type NodeStatusReader } from "../cluster/node-s
 import { createNodeRegistrar } from "../cluster/node-status/register-node.ts";
 import { readToldVolumes } from "../cluster/node-status/told-volumes.ts";
 import { withDeviceCapacity } from "../resources/devices/devices-of-node.ts";
-import { createPodNetwork } from "../runtime/pod-runtime/pod-network.ts";
 import type { ClusterParts } from "./cluster.ts";
 import type { DeviceParts } from "./devices.ts";
 import type { Foundation } from "./foundation.ts";
+import type { PodNetworkParts } from "./pod-network.ts";
 import type { PodReporting } from "./pod-reporting.ts";
 import type { ReadingParts } from "./readings.ts";
 import type { RuntimeParts } from "./runtime.ts";
@@ -33,12 +33,13 @@ interface NodeObjectNeighbours {
   readonly readings: ReadingParts;
   readonly runtime: RuntimeParts;
   readonly events: Pick<PodReporting, "recordNodeEvent">;
+  readonly network: Pick<PodNetworkParts, "observe">;
 }
 
 /** Registers the node, then keeps its status and lease. */
 export function composeNodeObject(foundation: Foundation, neighbours: NodeObjectNeighbours): NodeObject {
   const { ports, config } = foundation;
-  const { cluster, devices, runtime, events } = neighbours;
+  const { cluster, devices, runtime, events, network } = neighbours;
   const { kube, ownNode, csi } = cluster;
   const { host, log } = ports;
   const { clock, random, machine } = host;
@@ -46,7 +47,6 @@ export function composeNodeObject(foundation: Foundation, neighbours: NodeObject
   const images = composeImageInventory(foundation);
   const reader = composeStatusReader(foundation, neighbours, images);
   const register = createNodeRegistrar({ clock, machine, log, registration: ownNode, readStatus: reader.read }, config);
-  const network = createPodNetwork({ runtime: ports.cri.runtime, clock, log });
   ownNode.follow((node) => network.observe(readPodCidrs(node)));
   const heartbeat = createNodeHeartbeat(
     {
@@ -89,7 +89,6 @@ export function composeNodeObject(foundation: Foundation, neighbours: NodeObject
         },
       },
       { name: "node lease", run: lease.run },
-      { name: "pod network", run: network.run },
     ],
   };
 }

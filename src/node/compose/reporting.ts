@@ -4,6 +4,7 @@ import type { ClusterParts } from "./cluster.ts";
 import type { DeviceParts } from "./devices.ts";
 import type { Foundation } from "./foundation.ts";
 import { composeNodeObject } from "./node-object.ts";
+import { composePodNetwork } from "./pod-network.ts";
 import { composePodReporting, type PodReporting } from "./pod-reporting.ts";
 import type { ReadingParts } from "./readings.ts";
 import type { RuntimeParts } from "./runtime.ts";
@@ -41,14 +42,22 @@ export function composeReporting(
   foundation: Foundation,
   { cluster, sources, devices, readings, runtime }: ReportingNeighbours,
 ): Reporting {
-  if (cluster === undefined) return STANDALONE;
+  const network = composePodNetwork(foundation);
+  if (cluster === undefined) return { ...STANDALONE, parts: [network.part] };
   const pods = composePodReporting(foundation, { cluster, desired: sources.desired });
-  const node = composeNodeObject(foundation, { cluster, devices, readings, runtime, events: pods });
+  const node = composeNodeObject(foundation, { cluster, devices, readings, runtime, events: pods, network });
   const judged = createErrorWatch(readings.errors, node.syncNow);
   readings.health.subscribe(judged);
   foundation.shutdown.subscribe(node.syncNow);
   foundation.pressure.subscribe(node.syncNow);
   const certificates = composeClientCertificate(foundation, cluster.kube);
-  const parts = [...cluster.refs.parts, ...cluster.csi.parts, ...pods.parts, ...node.parts, ...certificates];
+  const parts = [
+    ...cluster.refs.parts,
+    ...cluster.csi.parts,
+    ...pods.parts,
+    ...node.parts,
+    network.part,
+    ...certificates,
+  ];
   return { ...pods, judged, parts };
 }

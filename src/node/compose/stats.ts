@@ -59,7 +59,11 @@ function composeUsageReader({ ports, config }: Foundation, { readings, runtime }
       runtimePods: readings.pleg.pods,
       cgroupOfAllPods: runtime.cgroups.pathOfAllPods,
     },
-    { kubeletCgroup: kubelet.kubeletCgroups, systemCgroup: kubelet.systemCgroups },
+    {
+      kubeletCgroup: kubelet.kubeletCgroups,
+      systemCgroup: kubelet.systemCgroups,
+      runtimeCgroup: config.runtimeCgroup,
+    },
   );
 }
 

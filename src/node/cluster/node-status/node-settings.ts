@@ -10,12 +10,13 @@ export function createNodeStatusSettings({
   nodeIps,
   cluster,
   featureGates,
+  ignoresEvictionThresholds,
 }: NodeAgentConfig): NodeStatusSettings {
   return {
     nodeName,
     nodeIps,
     isCloudExternal: cluster?.cloudProvider === "external",
-    ...createCapacitySettings({ kubelet }),
+    ...createCapacitySettings({ kubelet, ignoresEvictionThresholds }),
     kubeletPort: kubelet.enableServer === true ? kubelet.port : 0,
     declaringGates: featureGates.NodeDeclaredFeatures ? featureGates : undefined,
   };

@@ -11,8 +11,15 @@ export interface CapacitySettings {
   readonly reservations: NodeReservations;
 }
 
+/** What the capacity needs of the configuration. */
+export type CapacityConfig = Pick<NodeAgentConfig, "kubelet"> &
+  Partial<Pick<NodeAgentConfig, "ignoresEvictionThresholds">>;
+
 /** Returns the configuration as the capacity needs it. */
-export function createCapacitySettings({ kubelet }: Pick<NodeAgentConfig, "kubelet">): CapacitySettings {
+export function createCapacitySettings({
+  kubelet,
+  ignoresEvictionThresholds = false,
+}: CapacityConfig): CapacitySettings {
   return {
     maxPods: kubelet.maxPods,
     podsPerCore: kubelet.podsPerCore,
@@ -21,7 +28,7 @@ export function createCapacitySettings({ kubelet }: Pick<NodeAgentConfig, "kubel
       kubeReserved: kubelet.kubeReserved ?? {},
       systemReserved: kubelet.systemReserved ?? {},
       reservedSystemCpus: kubelet.reservedSystemCPUs,
-      evictionHard: kubelet.evictionHard ?? {},
+      evictionHard: ignoresEvictionThresholds ? {} : (kubelet.evictionHard ?? {}),
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { ResourceList } from "../../../api/resources.ts";
 import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
-import { createCapacitySettings } from "./capacity-settings.ts";
+import { type CapacityConfig, createCapacitySettings } from "./capacity-settings.ts";
 import { type InventoryDeps, type MachineInventory, readMachineInventory } from "./machine-inventory.ts";
 import { computeNodeAllocatable, computeNodeCapacity } from "./node-capacity.ts";
 
@@ -14,7 +14,7 @@ interface NodeCapacity {
 /** Reads the machine and sets aside what the configuration reserves. Rejects when the machine cannot be read. */
 export async function readNodeCapacity(
   deps: InventoryDeps,
-  config: Pick<NodeAgentConfig, "kubelet" | "rootDirectory">,
+  config: CapacityConfig & Pick<NodeAgentConfig, "rootDirectory">,
 ): Promise<NodeCapacity> {
   const settings = createCapacitySettings(config);
   const machine = await readMachineInventory(deps, config.rootDirectory);

@@ -99,6 +99,14 @@ describe("the summary", () => {
     await own.end();
   });
 
+  it("tells of the runtime, where its cgroup is named", async () => {
+    world.daemons.runtimeCgroup = "/system.slice/containerd.service";
+    world.host.cgroups.set("/system.slice/containerd.service", { memory: { workingSet: 50 * MIB } });
+    const { node } = await readSummary();
+    const runtime = node.systemContainers?.find(({ name }) => name === "runtime");
+    expect(runtime).toMatchObject({ memory: { workingSetBytes: 50 * MIB }, cpu: { usageNanoCores: 0 } });
+  });
+
   it("tells of a pod and its containers", async () => {
     const [pod] = (await readSummary()).pods;
     expect(pod).toMatchObject({

@@ -27,6 +27,8 @@ export interface StatsWorld {
   /** The runtime's statistics, by container id. `asked` lists the questions that it and the disks were asked. */
   readonly runtimeStats: Map<string, Partial<ContainerStats>>;
   readonly asked: string[];
+  /** The cgroups of the daemons, as an operator names them; empty at first. */
+  readonly daemons: { kubeletCgroup: string; systemCgroup: string; runtimeCgroup: string };
   /** Reports about the volumes of the pod's claims. */
   readonly reports: VolumeReport[];
   /** The file systems, by path. A function may never answer. */
@@ -86,9 +88,10 @@ export function createStatsWorld(options: { volumePeriodMs?: number; cgroupOfAll
       return ListContainerStatsResponse.fromPartial({ stats });
     },
   };
+  const daemons = { kubeletCgroup: "", systemCgroup: "", runtimeCgroup: "" };
   const usage = createUsageReader(
     { clock, log: silentLog, cgroups, proc, runtime, runtimePods: () => pods, cgroupOfAllPods: () => cgroupOfAllPods },
-    { kubeletCgroup: "", systemCgroup: "" },
+    daemons,
   );
   const volumes = createNodeVolumes();
   const storage = createStorageUsageReader(
@@ -128,6 +131,7 @@ export function createStatsWorld(options: { volumePeriodMs?: number; cgroupOfAll
     volumes,
     usage,
     stats,
+    daemons,
     runtimeStats,
     asked,
     reports,

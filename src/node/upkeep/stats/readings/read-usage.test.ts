@@ -129,7 +129,12 @@ describe("how busy processors are", () => {
 it("memory of the daemons is read where their cgroups are known", async () => {
   world.host.cgroups.ownPath = "/system.slice/kubelet.service";
   world.host.cgroups.set("/system.slice/kubelet.service", { memory: { usage: 70 * MIB } });
-  const { kubelet, misc } = await read();
+  const { kubelet, misc, runtime } = await read();
   expect(kubelet?.usage.memory?.usage).toBe(70 * MIB);
-  expect(misc).toBeUndefined();
+  expect([misc, runtime]).toEqual([undefined, undefined]);
+  world.daemons.runtimeCgroup = "/system.slice/containerd.service";
+  expect((await read()).runtime).toBeUndefined();
+  world.host.cgroups.set("/system.slice/containerd.service", { memory: { usage: 50 * MIB } });
+  expect((await read()).runtime?.usage.memory?.usage).toBe(50 * MIB);
+  expect((await read(RATES)).runtime?.cpuRate).toBe(0);
 });

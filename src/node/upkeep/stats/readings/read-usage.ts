@@ -40,6 +40,7 @@ interface UsageReaderDeps {
 interface UsageReaderOptions {
   readonly kubeletCgroup: string;
   readonly systemCgroup: string;
+  readonly runtimeCgroup?: string;
 }
 
 /** The process whose network is the machine's network. */
@@ -137,7 +138,7 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
   const completeRates = async (snapshot: UsageSnapshot, names: SharedCgroups, signal: AbortSignal) => {
     if (!lacksRate(snapshot)) return snapshot;
     await sleep(clock, MIN_WINDOW_MS, signal);
-    const { node, kubelet, misc, allPods, pods } = snapshot;
+    const { node, kubelet, misc, runtime, allPods, pods } = snapshot;
     const completePod = async (pod: PodUsage): Promise<PodUsage> => ({
       ...pod,
       sandbox: pod.sandbox && (await completed(pod.sandbox, pod.sandbox.path)),
@@ -147,6 +148,7 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
       node: await completed(node, "/"),
       kubelet: kubelet && (await completed(kubelet, names.kubelet)),
       misc: misc && (await completed(misc, names.misc)),
+      runtime: runtime && (await completed(runtime, names.runtime)),
       allPods: allPods && (await completed(allPods, names.allPods)),
       pods: await Promise.all(pods.map(completePod)),
     };
@@ -161,12 +163,13 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
       const node = await readNode(details);
       const kubelet = names.kubelet === undefined ? undefined : await measure(names.kubelet, details);
       const misc = names.misc === undefined ? undefined : await measure(names.misc, details);
+      const runtime = names.runtime === undefined ? undefined : await measure(names.runtime, details);
       const allPods = names.allPods === undefined ? undefined : await measure(names.allPods, details);
       const pods: PodUsage[] = [];
       for (const subject of subjects) pods.push(...(await readPod(subject, places, details)));
       totals.retain(new Set(subjects.map(({ pod }) => pod.uid)));
       rates.forget(clock.monotonic() - REMEMBERED_MS);
-      const snapshot = { node, kubelet, misc, allPods, pods };
+      const snapshot = { node, kubelet, misc, runtime, allPods, pods };
       return wantsRates ? await completeRates(snapshot, names, signal) : snapshot;
     },
   };
@@ -181,6 +184,7 @@ interface Places {
 interface DaemonCgroups {
   readonly kubelet: string | undefined;
   readonly misc: string | undefined;
+  readonly runtime: string | undefined;
 }
 
 interface SharedCgroups extends DaemonCgroups {
@@ -189,9 +193,13 @@ interface SharedCgroups extends DaemonCgroups {
 
 async function findDaemons(
   cgroups: Pick<Cgroups, "own">,
-  { kubeletCgroup, systemCgroup }: UsageReaderOptions,
+  { kubeletCgroup, systemCgroup, runtimeCgroup = "" }: UsageReaderOptions,
 ): Promise<DaemonCgroups> {
-  return { kubelet: kubeletCgroup || (await cgroups.own()), misc: systemCgroup || undefined };
+  return {
+    kubelet: kubeletCgroup || (await cgroups.own()),
+    misc: systemCgroup || undefined,
+    runtime: runtimeCgroup || undefined,
+  };
 }
 
 /**
@@ -205,12 +213,12 @@ function findSubject(pod: RuntimePod): Subject[] {
   return containers.length === 0 ? [] : [{ pod, sandbox: { ...sandbox, name: "" }, containers }];
 }
 
-function lacksRate({ node, kubelet, misc, allPods, pods }: UsageSnapshot): boolean {
+function lacksRate({ node, kubelet, misc, runtime, allPods, pods }: UsageSnapshot): boolean {
   const members = pods.flatMap(({ sandbox, containers }) => (sandbox ? [sandbox, ...containers] : containers));
   const lacking = (measured: MeasuredCgroup | undefined) =>
     measured?.usage.cpu !== undefined && measured.cpuRate === undefined;
   return (
-    [node, kubelet, misc, allPods].some(lacking) ||
+    [node, kubelet, misc, runtime, allPods].some(lacking) ||
     members.some((member) => member.path !== undefined && lacking(member))
   );
 }

@@ -7,10 +7,12 @@ export interface UsageSnapshot {
   readonly node: NodeUsage;
   /**
    * `kubelet` is the cgroup that an operator named for the node agent, or else the node agent's own. `misc` is the
-   * cgroup that an operator named for the system's daemons. Each is undefined where it is not known.
+   * cgroup that an operator named for the system's daemons, and `runtime` that for the container runtime. Each is
+   * undefined where it is not known.
    */
   readonly kubelet: MeasuredCgroup | undefined;
   readonly misc: MeasuredCgroup | undefined;
+  readonly runtime?: MeasuredCgroup | undefined;
   /** The cgroup of all pods; undefined on a node where pods have no cgroups of their own. */
   readonly allPods?: MeasuredCgroup | undefined;
   readonly pods: readonly PodUsage[];

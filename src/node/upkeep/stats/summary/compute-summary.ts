@@ -69,10 +69,14 @@ function describeNode(node: NodeConstants, usage: UsageSnapshot, rest: SummaryIn
   };
 }
 
-function describeSystemContainers(node: NodeConstants, { kubelet, misc, allPods, pods, node: root }: UsageSnapshot) {
+function describeSystemContainers(
+  node: NodeConstants,
+  { kubelet, misc, runtime, allPods, pods, node: root }: UsageSnapshot,
+) {
   const all: Array<ContainerSummary | undefined> = [
     kubelet && describeDaemon("kubelet", kubelet, node.startedAt),
     misc && describeDaemon("misc", misc, node.bootedAt),
+    runtime && describeDaemon("runtime", runtime, node.bootedAt),
     describeDaemon("pods", allPods ?? sumOfPods(pods, root.at), node.startedAt),
   ];
   return all.filter((container) => container !== undefined);
