@@ -2,6 +2,7 @@ import { formatCpuList, withoutCpus } from "../../../base/cpu-list.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { Files } from "../../../host/port.ts";
+import { keepUnusedCheckpoint } from "../checkpoints/unused-checkpoint.ts";
 import type { CpuAccount } from "./cpu-account.ts";
 import { type CpuCheckpoint, decodeCpuCheckpoint, encodeCpuCheckpoint } from "./cpu-checkpoint.ts";
 import type { CpuPools } from "./reserve-cpus.ts";
@@ -9,6 +10,8 @@ import type { CpuPools } from "./reserve-cpus.ts";
 const MAX_BYTES = 64 * 1024 * 1024;
 const FILE_MODE = 0o600;
 const POLICY = "static";
+const NO_POLICY = "none";
+const NAME = "cpu_manager_state";
 
 /** Reads who has which CPUs. Rejects where the file cannot be what this node agent, or a Go kubelet, has written. */
 export async function restoreCpus(
@@ -16,13 +19,41 @@ export async function restoreCpus(
   path: string,
   pools: CpuPools,
 ): Promise<CpuCheckpoint["exclusive"]> {
+  return (await readCpus(files, path, (found) => findCheckpointProblem(found, pools)))?.exclusive ?? new Map();
+}
+
+/** Keeps the checkpoint of a node whose CPUs all share. Rejects where another policy has left its own. */
+export async function keepSharedCpus(
+  files: Pick<Files, "makeDirectory" | "read" | "stat" | "writeAtomically">,
+  directory: string,
+): Promise<void> {
+  const findProblem = ({ policy }: CpuCheckpoint) =>
+    policy === NO_POLICY ? undefined : describeChange(NO_POLICY, policy);
+  await keepUnusedCheckpoint(files, {
+    directory,
+    name: NAME,
+    text: encodeCpuCheckpoint({ policy: NO_POLICY, shared: new Set(), exclusive: new Map() }),
+    check: async (path) => void (await readCpus(files, path, findProblem)),
+  });
+}
+
+function describeChange(policy: string, found: string): string {
+  return `configured policy "${policy}" differs from state checkpoint policy "${found}"`;
+}
+
+/** Undefined: there is no file. */
+async function readCpus(
+  files: Pick<Files, "read">,
+  path: string,
+  findProblem: (found: CpuCheckpoint) => string | undefined,
+): Promise<CpuCheckpoint | undefined> {
   try {
     const found = decodeCpuCheckpoint((await files.read(path, MAX_BYTES)).toString());
-    const problem = findCheckpointProblem(found, pools);
+    const problem = findProblem(found);
     if (problem !== undefined) throw new TypeError(problem);
-    return found.exclusive;
+    return found;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return new Map();
+    if (codeOf(error) === "ENOENT") return undefined;
     const mend = `drain this node and delete the CPU manager checkpoint file "${path}" before starting again`;
     throw new Error(`could not restore state from checkpoint: ${messageOf(error)}, please ${mend}`, { cause: error });
   }
@@ -33,7 +64,7 @@ export function findCheckpointProblem(
   { policy, shared, exclusive }: CpuCheckpoint,
   { topology, reserved, usable, isStrict }: CpuPools,
 ): string | undefined {
-  if (policy !== POLICY) return `configured policy "${POLICY}" differs from state checkpoint policy "${policy}"`;
+  if (policy !== POLICY) return describeChange(POLICY, policy);
   const sets = [...exclusive].flatMap(([pod, of]) => [...of].map(([container, cpus]) => ({ pod, container, cpus })));
   if (shared.size === 0 && sets.length === 0) return undefined;
   const text = formatCpuList(shared);

@@ -14,6 +14,7 @@ import {
   NO_PREFERENCES,
   showMachine,
 } from "./__fixtures__/machines.ts";
+import { encodeCpuCheckpoint } from "./cpu-checkpoint.ts";
 import { createCpuUpkeep } from "./cpu-upkeep.ts";
 import { createNodeCpus } from "./node-cpus.ts";
 
@@ -74,6 +75,36 @@ describe("the CPUs of a node", () => {
     const metrics = createMetrics();
     const alignment = declareTopologyMetrics(metrics, clock);
     expect(await createNodeCpus({ files, metrics, alignment }, options)).toBeUndefined();
+  });
+
+  it("are shared with a checkpoint that says so, as a Go kubelet leaves it, and with no other", async () => {
+    const { files, clock } = createFakeHost();
+    const settings = { ...SETTINGS, policy: "none" } as const;
+    const options = { settings, reservations: RESERVED_CORE, directory: "/var/lib/kubelet" };
+    const begin = async () => {
+      const metrics = createMetrics();
+      return await createNodeCpus({ files, metrics, alignment: declareTopologyMetrics(metrics, clock) }, options);
+    };
+    await begin();
+    const text = (await files.read("/var/lib/kubelet/cpu_manager_state", 1_000)).toString();
+    expect(JSON.parse(text)).toEqual({ policyName: "none", defaultCpuSet: "", checksum: 1353318690 });
+    await begin();
+    const other = encodeCpuCheckpoint({ policy: "static", shared: new Set([0]), exclusive: new Map() });
+    files.put("/var/lib/kubelet/cpu_manager_state", other);
+    await expect(begin()).rejects.toThrow(
+      'could not restore state from checkpoint: configured policy "none" differs from state checkpoint policy "static", please drain this node and delete the CPU manager checkpoint file "/var/lib/kubelet/cpu_manager_state"',
+    );
+    expect((await files.read("/var/lib/kubelet/cpu_manager_state", 1_000)).toString()).toBe(other);
+  });
+
+  it("are shared although the disk takes no checkpoint", async () => {
+    const { files, clock } = createFakeHost();
+    const settings = { ...SETTINGS, policy: "none" } as const;
+    const metrics = createMetrics();
+    const full = { ...files, writeAtomically: async () => await Promise.reject(new Error("ENOSPC")) };
+    const deps = { files: full, metrics, alignment: declareTopologyMetrics(metrics, clock) };
+    const options = { settings, reservations: RESERVED_CORE, directory: "/var/lib/kubelet" };
+    expect(await createNodeCpus(deps, options)).toBeUndefined();
   });
 
   it("go to containers that ask for whole ones, and not to others", async () => {

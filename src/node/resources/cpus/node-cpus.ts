@@ -7,7 +7,7 @@ import type { SizingFacts } from "../sizes/sizing-facts.ts";
 import type { TopologyMetrics } from "../topology/metrics.ts";
 import { type ContainerCpus, createContainerCpus } from "./container-cpus.ts";
 import { type CpuAccount, createCpuAccount } from "./cpu-account.ts";
-import { createCpuSaver, restoreCpus } from "./cpu-checkpoint-file.ts";
+import { createCpuSaver, keepSharedCpus, restoreCpus } from "./cpu-checkpoint-file.ts";
 import { type CpuTopology, readCpuTopology } from "./cpu-topology.ts";
 import { MAX_DIVIDED_NUMA_NODES } from "./divide-cpus.ts";
 import { declareCpuMetrics } from "./metrics.ts";
@@ -29,7 +29,7 @@ export interface NodeCpus extends Pick<CpuAccount, "release" | "releaseOthers"> 
 }
 
 interface NodeCpusDeps {
-  readonly files: Pick<Files, "list" | "read" | "writeAtomically">;
+  readonly files: Pick<Files, "list" | "makeDirectory" | "read" | "stat" | "writeAtomically">;
   readonly metrics: Metrics;
   readonly alignment: Pick<TopologyMetrics, "countAlignment">;
 }
@@ -51,6 +51,7 @@ export async function createNodeCpus(
 ): Promise<NodeCpus | undefined> {
   if (settings.policy === "none") {
     declareCpuMetrics(metrics, undefined);
+    await keepSharedCpus(files, directory);
     return undefined;
   }
   const path = `${directory}/cpu_manager_state`;

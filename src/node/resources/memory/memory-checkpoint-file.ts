@@ -1,6 +1,7 @@
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { Files } from "../../../host/port.ts";
+import { keepUnusedCheckpoint } from "../checkpoints/unused-checkpoint.ts";
 import type { MemoryAccount, MemoryAssignments } from "./memory-account.ts";
 import { decodeMemoryCheckpoint, encodeMemoryCheckpoint, type MemoryCheckpoint } from "./memory-checkpoint.ts";
 import type { MemoryPools } from "./memory-pools.ts";
@@ -9,6 +10,8 @@ import { computeMemoryState, isSameGroup, type MemoryState } from "./memory-stat
 const MAX_BYTES = 64 * 1024 * 1024;
 const FILE_MODE = 0o600;
 const POLICY = "Static";
+const NO_POLICY = "None";
+const NAME = "memory_manager_state";
 
 /** Reads who has which memory. Rejects where the file cannot be what this node agent, or a Go kubelet, has written. */
 export async function restoreMemory(
@@ -16,13 +19,41 @@ export async function restoreMemory(
   path: string,
   pools: MemoryPools,
 ): Promise<MemoryAssignments> {
+  return (await readMemory(files, path, (found) => findMemoryProblem(found, pools)))?.assignments ?? new Map();
+}
+
+/** Keeps the checkpoint of a node whose memory all share. Rejects where another policy has left its own. */
+export async function keepSharedMemory(
+  files: Pick<Files, "makeDirectory" | "read" | "stat" | "writeAtomically">,
+  directory: string,
+): Promise<void> {
+  const findProblem = ({ policy }: MemoryCheckpoint) =>
+    policy === NO_POLICY ? undefined : describeChange(NO_POLICY, policy);
+  await keepUnusedCheckpoint(files, {
+    directory,
+    name: NAME,
+    text: encodeMemoryCheckpoint({ policy: NO_POLICY, state: new Map(), assignments: new Map() }),
+    check: async (path) => void (await readMemory(files, path, findProblem)),
+  });
+}
+
+function describeChange(policy: string, found: string): string {
+  return `configured policy "${policy}" differs from state checkpoint policy "${found}"`;
+}
+
+/** Undefined: there is no file. */
+async function readMemory(
+  files: Pick<Files, "read">,
+  path: string,
+  findProblem: (found: MemoryCheckpoint) => string | undefined,
+): Promise<MemoryCheckpoint | undefined> {
   try {
     const found = decodeMemoryCheckpoint((await files.read(path, MAX_BYTES)).toString());
-    const problem = findMemoryProblem(found, pools);
+    const problem = findProblem(found);
     if (problem !== undefined) throw new TypeError(`[memorymanager] ${problem}`);
-    return found.assignments;
+    return found;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return new Map();
+    if (codeOf(error) === "ENOENT") return undefined;
     const mend = `drain this node and delete the memory manager checkpoint file "${path}" before starting again`;
     throw new Error(`could not restore state from checkpoint: ${messageOf(error)}, please ${mend}`, { cause: error });
   }
@@ -33,7 +64,7 @@ export function findMemoryProblem(
   { policy, state, assignments }: MemoryCheckpoint,
   pools: MemoryPools,
 ): string | undefined {
-  if (policy !== POLICY) return `configured policy "${POLICY}" differs from state checkpoint policy "${policy}"`;
+  if (policy !== POLICY) return describeChange(POLICY, policy);
   if (state.size === 0) {
     return assignments.size === 0 ? undefined : "machine state can not be empty when it has memory assignments";
   }

@@ -241,3 +241,20 @@ describe("the hints of memory", () => {
     expect(memory.containers.hintsOfPod(podOf("a", { main: "8Gi" }))).toEqual([]);
   });
 });
+
+it("memory that all share has a checkpoint that says so, as a Go kubelet leaves it", async () => {
+  const host = createMachine(1);
+  const options = { isStatic: false, reservedMemory: [], reservations: { ...RESERVATIONS, kubeReserved: {} } };
+  const begin = async () => {
+    const deps = { files: host.files, machine: host.machine, metrics: createMetrics() };
+    return await createNodeMemory(deps, { ...options, directory: "/var/lib/kubelet" });
+  };
+  expect(await begin()).toBeUndefined();
+  const text = (await host.files.read(FILE, 1_000)).toString();
+  expect(JSON.parse(text)).toEqual({ policyName: "None", machineState: {}, checksum: 4236770233 });
+  expect(await begin()).toBeUndefined();
+  host.files.put(FILE, text.replace("None", "Static").replace("4236770233", "0"));
+  await expect(begin()).rejects.toThrow(
+    'could not restore state from checkpoint: [memorymanager] configured policy "None" differs from state checkpoint policy "Static", please drain this node and delete the memory manager checkpoint file',
+  );
+});

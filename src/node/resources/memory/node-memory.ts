@@ -3,7 +3,7 @@ import type { Files } from "../../../host/port.ts";
 import type { NodeReservations } from "../capacity/node-reservations.ts";
 import { type ContainerMemory, createContainerMemory } from "./container-memory.ts";
 import { createMemoryAccount, type MemoryAccount } from "./memory-account.ts";
-import { createMemorySaver, restoreMemory } from "./memory-checkpoint-file.ts";
+import { createMemorySaver, keepSharedMemory, restoreMemory } from "./memory-checkpoint-file.ts";
 import { divideMemory, type ReservedMemory } from "./memory-pools.ts";
 import type { MemoryBlock } from "./memory-state.ts";
 import { declareMemoryMetrics } from "./metrics.ts";
@@ -21,7 +21,7 @@ export interface NodeMemory extends Pick<MemoryAccount, "release" | "releaseOthe
 }
 
 interface NodeMemoryDeps extends NumaMemorySources {
-  readonly files: Pick<Files, "list" | "read" | "writeAtomically">;
+  readonly files: Pick<Files, "list" | "makeDirectory" | "read" | "stat" | "writeAtomically">;
   readonly metrics: Metrics;
 }
 
@@ -43,7 +43,10 @@ export async function createNodeMemory(
   { isStatic, directory, ...reserved }: NodeMemoryOptions,
 ): Promise<NodeMemory | undefined> {
   const metrics = declareMemoryMetrics(deps.metrics);
-  if (!isStatic) return undefined;
+  if (!isStatic) {
+    await keepSharedMemory(deps.files, directory);
+    return undefined;
+  }
   const path = `${directory}/memory_manager_state`;
   const pools = divideMemory(await readNumaMemory(deps), reserved);
   const account = createMemoryAccount(pools, await restoreMemory(deps.files, path, pools));
