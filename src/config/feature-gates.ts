@@ -22,6 +22,7 @@ export const GATES_IN_USE = [
   "GracefulNodeShutdownBasedOnPodPriority",
   "KubeletCrashLoopBackOffMax",
   "KubeletEnsureSecretPulledImages",
+  "KubeletSeparateDiskGC",
   "KubeletServiceAccountTokenForCredentialProviders",
   "MemoryQoS",
   "NodeDeclaredFeatures",
@@ -46,7 +47,6 @@ export const GATES_IN_USE = [
 export const GATES_AGAINST_DEFAULT: Readonly<Partial<Record<FeatureGateName, "always" | "never">>> = {
   ClusterTrustBundleProjection: "always",
   ContainerStopSignals: "always",
-  KubeletSeparateDiskGC: "never",
   KubeletTracing: "never",
   TaintTolerationComparisonOperators: "always",
 };

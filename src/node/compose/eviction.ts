@@ -40,7 +40,10 @@ export function composeEviction(foundation: Foundation, neighbours: EvictionNeig
   const { ports, config, timeline } = foundation;
   const { host, cri, log, metrics } = ports;
   const tools = {
-    layout: createDiskLayoutReader({ images: cri.images, files: host.files }, config),
+    layout: createDiskLayoutReader(
+      { log, images: cri.images, files: host.files },
+      { rootDirectory: config.rootDirectory, mayBeSplit: config.featureGates.KubeletSeparateDiskGC },
+    ),
     evict: createPodEvictor({ workers: neighbours.workers, timeline, metrics, log }),
   };
   return [

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
+import { silentLog } from "../../../base/log.ts";
 import type { EvictionSignal, EvictionThreshold } from "../../../config/eviction-thresholds.ts";
 import { ImageFsInfoResponse } from "../../../cri/gen/cri-v1.ts";
 import { createFakeHost, type FakeHost } from "../../../host/fake/create-fake-host.ts";
@@ -11,16 +12,19 @@ const { signal } = new AbortController();
 
 let host: FakeHost;
 let answers: number;
+let complaints: string[];
 
 beforeEach(async () => {
   host = createFakeHost();
   answers = 0;
+  complaints = [];
   for (const directory of [ROOT, IMAGES, CONTAINERS]) await host.files.makeDirectory(directory, 0o755);
 });
 
-const readerOf = (images: string[], containers: string[] = []) =>
+const readerOf = (images: string[], containers: string[] = [], mayBeSplit = true) =>
   createDiskLayoutReader(
     {
+      log: { ...silentLog, error: (message) => void complaints.push(message) },
       files: host.files,
       images: {
         async imageFsInfo() {
@@ -33,7 +37,7 @@ const readerOf = (images: string[], containers: string[] = []) =>
         },
       },
     },
-    { rootDirectory: ROOT },
+    { rootDirectory: ROOT, mayBeSplit },
   );
 
 it.each<[string, string[], string[], object]>([
@@ -89,4 +93,19 @@ it.each<[string, { isDedicated: boolean; isSplit: boolean }, readonly number[]]>
   ];
   const derived = withContainerFs(given, layout).filter(({ signal: name }) => name.startsWith("containerfs."));
   expect(derived.map(({ value }) => value)).toEqual(shares.map((share) => ({ kind: "share", share })));
+});
+
+it("of split disks is refused with the gate off, which is said once; other disks do not mind", async () => {
+  const whole = readerOf([IMAGES], [], false);
+  await expect(whole.read(signal)).resolves.toMatchObject({ isSplit: false });
+  await host.mounts.mountMemory(CONTAINERS, 1024n);
+  const reader = readerOf([IMAGES], [CONTAINERS], false);
+  for (let times = 0; times < 2; times++) {
+    await expect(reader.read(signal)).rejects.toThrow(
+      "KubeletSeparateDiskGC is turned off but we still have a split filesystem",
+    );
+  }
+  expect(complaints).toEqual([
+    "Eviction manager: KubeletSeparateDiskGC is turned off but we still have a split filesystem",
+  ]);
 });

@@ -1,3 +1,4 @@
+import type { Log } from "../../../base/log.ts";
 import type { EvictionSignal, EvictionThreshold } from "../../../config/eviction-thresholds.ts";
 import type { ImageService } from "../../../cri/port.ts";
 import type { Files } from "../../../host/port.ts";
@@ -18,24 +19,41 @@ export interface DiskLayout {
 export interface DiskLayoutReader {
   /**
    * Returns the layout. It asks the runtime until the layout is known, and then never again. Rejects while the runtime
-   * or its disk cannot be asked.
+   * or its disk cannot be asked, and while the disks are split but may not be.
    */
   read(signal: AbortSignal): Promise<DiskLayout>;
 }
 
 interface DiskLayoutDeps {
+  readonly log: Log;
   readonly images: Pick<ImageService, "imageFsInfo">;
   readonly files: Pick<Files, "stat">;
 }
 
+interface DiskLayoutOptions {
+  readonly rootDirectory: string;
+  /** The gate `KubeletSeparateDiskGC`: images and containers may be on disks of their own. */
+  readonly mayBeSplit: boolean;
+}
+
 const TIMEOUT_MS = 10_000;
+/** Upstream's words (`synchronize` of pkg/kubelet/eviction/eviction_manager.go). */
+const SPLIT_REFUSED = "KubeletSeparateDiskGC is turned off but we still have a split filesystem";
 
 /** Follows upstream's `HasDedicatedImageFs` and `HasDedicatedContainerFs` (pkg/kubelet/stats/provider.go). */
 export function createDiskLayoutReader(
-  { images, files }: DiskLayoutDeps,
-  { rootDirectory }: { readonly rootDirectory: string },
+  { log, images, files }: DiskLayoutDeps,
+  { rootDirectory, mayBeSplit }: DiskLayoutOptions,
 ): DiskLayoutReader {
   let known: DiskLayout | undefined;
+  let hasComplained = false;
+
+  /** Says it once that images and containers are on disks of their own although they may not be. */
+  const refuseSplit = (): never => {
+    if (!hasComplained) log.error(`Eviction manager: ${SPLIT_REFUSED}`, { mend: "do not switch the feature gate off" });
+    hasComplained = true;
+    throw new Error(SPLIT_REFUSED);
+  };
 
   const deviceOf = async (path: string): Promise<string> => {
     const status = await files.stat(path);
@@ -52,6 +70,7 @@ export function createDiskLayoutReader(
       if (!imagePath) throw new Error("imagefs device is not found");
       const paths = [rootDirectory, imagePath, containerFs?.fsId?.mountpoint || imagePath];
       const devices = await Promise.all(paths.map(deviceOf));
+      if (!mayBeSplit && devices[1] !== devices[2]) refuseSplit();
       const first = (index: number) => paths[devices.indexOf(devices[index] ?? "")] ?? rootDirectory;
       known = {
         nodeFs: rootDirectory,
