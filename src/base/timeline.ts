@@ -33,8 +33,21 @@ export interface Decision {
   container?: string;
   /** The annotations of the event that reports the decision. */
   annotations?: Readonly<Record<string, string>>;
+  /** How long what it tells of took, in milliseconds of a clock that does not jump. */
+  tookMs?: number;
+  /** What led to it, the nearest first: each is the cause of the one before it. */
+  causes?: readonly Cause[];
   /** True: it tells how far something is, and takes the place of what its container's last decision of this reason told. */
   isProgress?: boolean;
+}
+
+/** What led to a decision: another decision, a state of the node, or a reading. */
+export interface Cause {
+  /** A CamelCase noun, as of decisions. */
+  reason: string;
+  message: string;
+  /** When it was, or since when it has lasted; milliseconds since the epoch. */
+  at: number;
 }
 
 export interface TimelineRecord extends Decision {
@@ -73,7 +86,7 @@ export function createTimeline(clock: Clock): Timeline {
       const record: TimelineRecord =
         repeated === undefined
           ? { ...decision, pod: { uid: pod.uid, name: pod.name, namespace: pod.namespace }, at, firstAt: at, count: 1 }
-          : { ...repeated, message: decision.message, at, count: repeated.count + 1 };
+          : { ...repeated, ...decision, at, count: repeated.count + 1 };
       records.push(record);
       if (records.length > MAX_RECORDS_PER_POD) records.shift();
       for (const listener of listeners) listener(record);

@@ -150,6 +150,51 @@ it.each<[string, Pod, TimelineRecord[], string, RegExp]>([
   expect(first?.mend).toMatch(mend);
 });
 
+it.each([
+  ["PodResizePending", "Deferred", /granted by itself/],
+  ["PodResizePending", "Infeasible", /can never grant/],
+  ["PodResizeInProgress", "Error", /tries the resize again/],
+])("tells of a running pod that its resize is not done: %s %s", (type, reason, mend) => {
+  const lastProbeTime = "2026-01-01T00:00:00Z";
+  const message = "Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000";
+  const about = pod({
+    phase: "Running",
+    conditions: [
+      { type: "Ready", status: "True" },
+      { type, status: "True", reason, message, lastProbeTime },
+    ],
+    containerStatuses: [container({ ready: true, started: true, state: { running: {} } })],
+  });
+  expect(explain(about).waits).toEqual([
+    { reason: `Resize${reason}`, message, at: lastProbeTime, mend: expect.stringMatching(mend) },
+  ]);
+});
+
+it("links an eviction to the pressure and the reading, by whatever is asked for it", () => {
+  const message = "The node was low on resource: memory.";
+  const causes = ["EvictionRank", "MemoryPressure", "Reading"].map((reason, at) => ({ reason, message: reason, at }));
+  const evicted = record("Evicted", message, { causes });
+  const exited = record("Exited", "Container ended with exit code 137", { container: "main" });
+  const killing = record("Killing", "Stopping container main", { container: "main" });
+  const records = [record("EvictionRank", "EvictionRank"), evicted, killing, exited];
+  const about = pod({
+    phase: "Failed",
+    reason: "Evicted",
+    message,
+    containerStatuses: [container({ state: { terminated: { exitCode: 137 } } })],
+  });
+  const chains = explain(about, ...records).ends.map(({ reason, causes: of = [] }) => [
+    reason,
+    ...of.map((cause) => cause.reason),
+  ]);
+  expect(chains).toEqual([
+    ["Evicted", "EvictionRank", "MemoryPressure", "Reading"],
+    ["Terminated", "Killing", "Evicted", "EvictionRank", "MemoryPressure", "Reading"],
+  ]);
+  const gone = explain(undefined, ...records).ends.find(({ reason }) => reason === "Exited");
+  expect(gone?.causes?.at(-1)?.reason).toBe("Reading");
+});
+
 it("tells since when a container waits", () => {
   const about = pod({ phase: "Pending", containerStatuses: [waiting("ImagePullBackOff", "no")] });
   const found = explain(about, record("BackOff", 'Back-off pulling image "demo:1"', { container: "main" }));

@@ -1,8 +1,10 @@
 import type { Container, ContainerStateTerminated, ContainerStatus, Pod, PodCondition } from "../api/gen/types.ts";
 import { isTerminalPhase, podContainers, podReference } from "../api/pods.ts";
 import type { TimelineRecord } from "../base/timeline.ts";
-import { explainStep, type PodExplanation, type Reason } from "./explanation.ts";
+import { type ExplainedCause, explainCause, explainStep, type PodExplanation, type Reason } from "./explanation.ts";
 import { findMend } from "./find-mend.ts";
+import { findResizes } from "./find-resizes.ts";
+import { linkCauses } from "./link-causes.ts";
 
 /** What is known of a pod, wherever it was read. */
 interface PodFacts {
@@ -20,8 +22,8 @@ interface PodFacts {
 export function explainPod({ namespace, name, pod, records, gaps = [] }: PodFacts): PodExplanation {
   const last = records.at(-1);
   const uid = pod === undefined ? (last?.pod.uid ?? "") : podReference(pod).uid;
-  const own = records.filter((record) => record.pod.uid === uid);
-  const about = { namespace, records: own };
+  const linked = linkByPod(records);
+  const about = { namespace, records: linked.filter((record) => record.pod.uid === uid) };
   const isOver = pod === undefined || isTerminalPhase(pod.status?.phase);
   return {
     kind: "PodExplanation",
@@ -31,9 +33,22 @@ export function explainPod({ namespace, name, pod, records, gaps = [] }: PodFact
     isReady: isReady(pod),
     waits: pod === undefined || isOver ? [] : findWaits(pod, about),
     ends: isOver ? findEnds(pod, about) : findLastEnds(pod, about),
-    steps: records.map(explainStep),
+    steps: linked.map(explainStep),
     gaps,
   };
+}
+
+/** Links the records of each pod by themselves; the order of all of them stays. */
+function linkByPod(records: readonly TimelineRecord[]): readonly TimelineRecord[] {
+  const linked = new Map<TimelineRecord, TimelineRecord>();
+  for (const uid of new Set(records.map(({ pod }) => pod.uid))) {
+    const own = records.filter(({ pod }) => pod.uid === uid);
+    for (const [index, record] of linkCauses(own).entries()) {
+      const before = own[index];
+      if (before !== undefined) linked.set(before, record);
+    }
+  }
+  return records.map((record) => linked.get(record) ?? record);
 }
 
 /** What all reasons of a pod are made with. */
@@ -67,8 +82,8 @@ function findWaits(pod: Pod, context: PodContext): Reason[] {
   const hasNews = waiting.some(({ reason }) => reason !== "ContainerCreating" && reason !== "PodInitializing");
   const wholePod = hasNews ? [] : findPodTrouble(pod, context);
   const unready = findUnready(pod, context);
-  const all = [...waiting, ...wholePod, ...unready];
-  return wholePod.length > 0 ? [...wholePod, ...unready] : all;
+  const resizes = findResizes(pod, context.namespace);
+  return wholePod.length > 0 ? [...wholePod, ...unready] : [...waiting, ...unready, ...resizes];
 }
 
 function findDeletion(pod: Pod, context: PodContext): Reason[] {
@@ -120,16 +135,35 @@ function findScheduling(pod: Pod, { namespace }: PodContext): Reason[] {
 function findWaiting({ name, state, lastState }: ContainerStatus, context: PodContext): Reason[] {
   const waiting = state?.waiting;
   if (waiting === undefined) return [];
-  const { reason = "Waiting", message = "" } = waiting;
+  const { reason = "Waiting" } = waiting;
+  const message = waiting.message || findStage(name, reason, context);
   const since = lastOf(context, (record) => record.container === name)[0]?.firstAt;
+  const causes = lastOf(context, (record) => record.container === name && record.reason === "BackOff").flatMap(
+    causesOf,
+  );
   const found = withMend(
-    { reason, message, container: name, ...(since !== undefined && { at: new Date(since).toISOString() }) },
+    {
+      ...{ reason, message, container: name },
+      ...(since !== undefined && { at: new Date(since).toISOString() }),
+      ...(reason === "CrashLoopBackOff" && causes.length > 0 && { causes }),
+    },
     context.namespace,
   );
   const ended = lastState?.terminated;
   if (reason !== "CrashLoopBackOff" || ended?.reason !== "OOMKilled") return [found];
   const mend = findMend({ namespace: context.namespace, reason: "OOMKilled", message: "" });
   return [{ ...found, ...(mend !== undefined && { mend }) }];
+}
+
+/**
+ * Says what a container that is being made waits for: what was recorded last, such as how much of its image is there. Empty
+ * for one that waits for anything else.
+ */
+function findStage(name: string, reason: string, context: PodContext): string {
+  if (reason !== "ContainerCreating" && reason !== "PodInitializing") return "";
+  const isOf = ({ container, type }: TimelineRecord) =>
+    type === "Normal" && (container === name || container === undefined);
+  return lastOf(context, isOf)[0]?.message ?? "";
 }
 
 /** The reasons of records that keep a pod as a whole from starting. */
@@ -191,18 +225,21 @@ const POD_ENDS = ["Evicted", "Preempting", "NodeShutdown", "DeadlineExceeded", "
 
 function findEnds(pod: Pod | undefined, context: PodContext): Reason[] {
   const { reason, message = "" } = pod?.status ?? {};
-  const told = reason === undefined ? [] : [withMend({ reason, message }, context.namespace)];
-  const ends = lastOf(context, (record) => POD_ENDS.includes(record.reason)).filter(
-    (record) => record.reason !== reason,
-  );
-  const rank = lastOf(context, (record) => record.reason === "EvictionRank");
+  const last = lastOf(context, (record) => POD_ENDS.includes(record.reason));
+  const [same] = last.filter((record) => record.reason === reason);
+  const told =
+    reason === undefined
+      ? []
+      : [same === undefined ? withMend({ reason, message }, context.namespace) : reasonOf(same, context)];
+  const ends = last.filter((record) => record.reason !== reason);
+  // An eviction that names its rank among its causes need not be told of it again.
+  const hasRank = last.some(({ causes = [] }) => causes.some((cause) => cause.reason === "EvictionRank"));
+  const rank = hasRank ? [] : lastOf(context, (record) => record.reason === "EvictionRank");
   const recorded = [...ends, ...rank].map((record) => reasonOf(record, context));
   const containers =
     pod === undefined
       ? findKilling(context)
-      : containerStatuses(pod).flatMap((status) =>
-          findTerminated(status, status.state?.terminated, { pod, namespace: context.namespace }),
-        );
+      : containerStatuses(pod).flatMap((status) => findTerminated(status, status.state?.terminated, { pod, context }));
   return [...told, ...recorded, ...containers];
 }
 
@@ -219,14 +256,14 @@ function findLastEnds(pod: Pod, context: PodContext): Reason[] {
     const isInit = pod.spec?.initContainers?.some(({ name }) => name === status.name) === true;
     if (isInit && state?.terminated?.exitCode === 0) return [];
     const ended = state?.terminated ?? (restartCount > 0 ? lastState?.terminated : undefined);
-    return findTerminated(status, ended, { pod, namespace: context.namespace });
+    return findTerminated(status, ended, { pod, context });
   });
 }
 
 function findTerminated(
   { name, restartCount }: ContainerStatus,
   ended: ContainerStateTerminated | undefined,
-  { pod, namespace }: { readonly pod: Pod; readonly namespace: string },
+  { pod, context }: { readonly pod: Pod; readonly context: PodContext },
 ): Reason[] {
   if (ended === undefined) return [];
   const { reason = "Terminated", exitCode, signal, message = "", finishedAt } = ended;
@@ -239,13 +276,15 @@ function findTerminated(
     ...(restartCount > 0 ? [`it was started again ${restartCount === 1 ? "once" : `${restartCount} times`}`] : []),
     ...(message === "" ? [] : [message.trim()]),
   ];
+  const causes = lastOf(context, (record) => record.container === name && record.reason === "Exited").flatMap(causesOf);
   const found = {
     reason,
     message: words.join("; "),
     container: name,
     ...(finishedAt !== undefined && { at: finishedAt }),
+    ...(causes.length > 0 && { causes }),
   };
-  return [exitCode === 0 ? found : withMend(found, namespace)];
+  return [exitCode === 0 ? found : withMend(found, context.namespace)];
 }
 
 function containerStatuses(pod: Pod): ContainerStatus[] {
@@ -259,9 +298,14 @@ function lastOf({ records }: PodContext, fits: (record: TimelineRecord) => boole
   return found === undefined ? [] : [found];
 }
 
-function reasonOf({ reason, message, container, firstAt }: TimelineRecord, { namespace }: PodContext): Reason {
-  const at = new Date(firstAt).toISOString();
-  return withMend({ reason, message, at, ...(container !== undefined && { container }) }, namespace);
+function reasonOf(record: TimelineRecord, { namespace }: PodContext): Reason {
+  const { reason, message, container, firstAt: at, causes } = explainStep(record);
+  const more = { ...(container !== undefined && { container }), ...(causes !== undefined && { causes }) };
+  return withMend({ reason, message, at, ...more }, namespace);
+}
+
+function causesOf({ causes = [] }: TimelineRecord): ExplainedCause[] {
+  return causes.map(explainCause);
 }
 
 function withMend(reason: Reason, namespace: string): Reason {

@@ -1,4 +1,4 @@
-import type { TimelineRecord } from "../base/timeline.ts";
+import type { Cause, TimelineRecord } from "../base/timeline.ts";
 
 /** Why a pod is as it is. `nodelet explain -o json` prints it, and the node's API answers with it. */
 export interface PodExplanation {
@@ -28,6 +28,16 @@ export interface Reason {
   readonly at?: string;
   /** What to do about it, where that is known. */
   readonly mend?: string;
+  /** What led to it, the nearest first: each is the cause of the one before it. */
+  readonly causes?: readonly ExplainedCause[];
+}
+
+/** What led to something: another decision, a state of the node, or a reading. */
+export interface ExplainedCause {
+  readonly reason: string;
+  readonly message: string;
+  /** When it was, or since when it has lasted; RFC 3339 with milliseconds. */
+  readonly at: string;
 }
 
 /** One decision of the timeline. */
@@ -40,6 +50,9 @@ export interface ExplainedStep {
   readonly reason: string;
   readonly message: string;
   readonly container?: string;
+  /** How long what it tells of took, where that was measured. */
+  readonly tookMs?: number;
+  readonly causes?: readonly ExplainedCause[];
   /** The pod that it was about: a later pod of the same name has another. */
   readonly uid: string;
 }
@@ -54,15 +67,30 @@ export function explainStep({
   reason,
   message,
   container,
+  tookMs,
+  causes = [],
 }: TimelineRecord): ExplainedStep {
   return {
-    at: new Date(at).toISOString(),
-    firstAt: new Date(firstAt).toISOString(),
+    at: formatInstant(at),
+    firstAt: formatInstant(firstAt),
     count,
     type,
     reason,
     message,
     ...(container !== undefined && { container }),
+    ...(tookMs !== undefined && { tookMs }),
+    ...(causes.length > 0 && { causes: causes.map(explainCause) }),
     uid: pod.uid,
   };
+}
+
+/** Turns a cause of a record into one of a step or a reason. */
+export function explainCause({ reason, message, at }: Cause): ExplainedCause {
+  return { reason, message, at: formatInstant(at) };
+}
+
+/** A time that a date cannot hold came from a record that was changed by hand, and must not cost the whole answer. */
+function formatInstant(at: number): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? new Date(0).toISOString() : date.toISOString();
 }

@@ -10,6 +10,19 @@ type Mend = (group: (number: number) => string, trouble: Trouble) => string;
 
 /** The first row whose expression fits `reason: message` says what to do. */
 const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
+  [
+    /^ResizeDeferred/,
+    () =>
+      "Other pods hold what the resize asks for: it is granted by itself when they give it back. Lower it, or make room.",
+  ],
+  [
+    /^ResizeInfeasible/,
+    () => "This node can never grant the resize: ask for less, or make the pod anew on a node that has as much.",
+  ],
+  [
+    /^ResizeError/,
+    () => "The node tries the resize again by itself; see whether the program needs more than was asked for.",
+  ],
   [/exceeded quota/, () => "Remove what uses the namespace's quota, or raise it: kubectl describe quota."],
   [
     /secret "([^"]+)" not found|object "[^"/]*"\/"([^"]+)" not registered/i,

@@ -13,7 +13,7 @@ type ToldStep =
     };
 
 /** The longest run of steps that is looked for: a pod that fails does the same few things at each attempt. */
-const MAX_LENGTH = 8;
+const MAX_LENGTH = 12;
 /** Fewer repetitions are told step by step. */
 const MIN_TIMES = 2;
 

@@ -26,6 +26,26 @@ it("tells who ended a pod that is gone before what its node tells, and all steps
   expect(gaps).toEqual(["gap"]);
 });
 
+it("keeps what each recorded in its order when the clock jumps back and forward", () => {
+  const records = [record(50, "PodAdmitted", ""), record(9_000, "Started", ""), record(60, "Exited", "")];
+  const decided = [
+    record(40, "Scheduled", ""),
+    record(8_000, "DeletionRequested", ""),
+    record(30, "RemovedFromApi", ""),
+  ];
+  const found = explainPod({ ...asked, pod: undefined, records });
+  const { steps } = addDecisions(found, toPodDecisions(decided, []));
+  const told = steps.map(({ reason }) => reason);
+  const ofNode = told.filter((reason) => records.some((one) => one.reason === reason));
+  expect(ofNode).toEqual(["PodAdmitted", "Started", "Exited"]);
+  expect(told.filter((reason) => !ofNode.includes(reason))).toEqual([
+    "Scheduled",
+    "DeletionRequested",
+    "RemovedFromApi",
+  ]);
+  expect(told[0]).toBe("Scheduled");
+});
+
 it("knows a pod that no node ever had, and does not blame it for the end of an earlier one", () => {
   const gone = explainPod({ ...asked, pod: undefined, records: [] });
   expect(addDecisions(gone, toPodDecisions([record(1, "DeletionRequested", "by alice")], [])).pod.uid).toBe("u");

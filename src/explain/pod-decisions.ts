@@ -41,7 +41,7 @@ export function addDecisions(
   { steps: decided, gaps }: Pick<PodDecisions, "steps" | "gaps">,
 ): PodExplanation {
   const { pod, state, waits, ends } = found;
-  const steps = [...found.steps, ...decided].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  const steps = mergeInOrder(found.steps, decided);
   const uid = pod.uid === "" ? (steps.at(-1)?.uid ?? "") : pod.uid;
   const own = decided.filter((step) => step.uid === uid);
   const isUnplaced = pod.node === "" && state === "Pending";
@@ -55,6 +55,27 @@ export function addDecisions(
     steps,
     gaps: [...found.gaps, ...gaps],
   };
+}
+
+/**
+ * Joins what two recorded, by the times of both. What one of them recorded stays in the order in which it did so, however its
+ * clock jumped.
+ */
+function mergeInOrder(node: readonly ExplainedStep[], decided: readonly ExplainedStep[]): ExplainedStep[] {
+  const merged: ExplainedStep[] = [];
+  const waiting = [...decided].reverse();
+  for (const step of node) {
+    for (let next = waiting.at(-1); next !== undefined && isBefore(next, step); next = waiting.at(-1)) {
+      merged.push(next);
+      waiting.pop();
+    }
+    merged.push(step);
+  }
+  return [...merged, ...waiting.reverse()];
+}
+
+function isBefore(a: ExplainedStep, b: ExplainedStep): boolean {
+  return Date.parse(a.at) < Date.parse(b.at);
 }
 
 /** One reason for each rule, because each has a mend of its own. */

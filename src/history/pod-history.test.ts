@@ -63,6 +63,18 @@ describe("the history of pods", () => {
     expect(await messages()).toEqual(["one", "two", "three"]);
   });
 
+  it("keeps how long a step took and what led to a decision", async () => {
+    const { files, start } = createRig();
+    const first = start();
+    const causes = [{ reason: "MemoryPressure", message: "since a minute", at: 5 }];
+    first.record(pod("web"), decision("a", { tookMs: 12 }));
+    first.record(pod("web"), decision("b", { causes }));
+    await first.stop();
+    const { records } = await readHistory(files, DIRECTORY, WEB);
+    expect(records).toMatchObject([{ tookMs: 12 }, { causes }]);
+    expect(records[0]).not.toHaveProperty("causes");
+  });
+
   it("writes within a second, and what is asked for at once", async () => {
     const { clock, start, messages } = createRig();
     const { record, history, stop } = start();

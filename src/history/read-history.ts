@@ -56,7 +56,9 @@ function collectRecords(
     const end = data.indexOf("\n", start + 1);
     const record = parseHistoryLine(data.subarray(start + 1, end < 0 ? data.length : end).toString());
     if (record === undefined || record.at < since) continue;
-    const key = [record.pod.uid, record.firstAt, record.reason, record.container ?? "", record.message].join("\n");
+    // Progress is the same decision whatever it tells.
+    const message = record.isProgress === true ? "" : record.message;
+    const key = [record.pod.uid, record.firstAt, record.reason, record.container ?? "", message].join("\n");
     // A repeated decision has a line for some of its counts; the last one says the most.
     found.delete(key);
     found.set(key, record);

@@ -44,6 +44,46 @@ it("tells the state first, and then what happened with the time between", () => 
   ]);
 });
 
+it("tells how long steps took, and what led to what, each further in", () => {
+  const causes = [
+    { reason: "EvictionRank", message: "Place 1 of 2", at: NOW - 1_000 },
+    { reason: "MemoryPressure", message: "memory.available is below its hard threshold", at: NOW - 40_000 },
+    { reason: "Reading", message: "memory.available was read as 50Mi", at: NOW - 2_000 },
+  ];
+  const evicted = {
+    ...step(590, "Evicted", "The node was low on resource: memory."),
+    type: "Warning" as const,
+    causes,
+  };
+  const pulled = {
+    ...step(2, "Pulled", 'Successfully pulled image "a" in 1.2s (2s including waiting).'),
+    tookMs: 1_200,
+  };
+  const records = [{ ...step(1, "SandboxStarted", "Pod sandbox started"), tookMs: 340 }, pulled, evicted];
+  const pod = { metadata: { uid: "u" }, spec: { containers: [] }, status: { phase: "Failed", reason: "Evicted" } };
+  const lines = formatPodExplanation(explainPod({ namespace: "default", name: "web", pod, records }), NOW).split("\n");
+  expect(lines.slice(1, 6)).toEqual([
+    "  ended 10s ago  Evicted: The node was low on resource: memory.",
+    "    because 1s ago: EvictionRank: Place 1 of 2",
+    "      because 40s ago: MemoryPressure: memory.available is below its hard threshold",
+    "        because 2s ago: Reading: memory.available was read as 50Mi",
+    expect.stringContaining("mend: "),
+  ]);
+  expect(lines.find((line) => line.includes("SandboxStarted"))).toContain("Pod sandbox started (took 340ms)");
+  expect(lines.find((line) => line.includes("Pulled"))).not.toContain("took");
+  expect(lines.at(-1)).toBe(
+    `${" ".repeat(38)}because Reading: memory.available was read as 50Mi (2026-01-01T00:09:58.000Z)`,
+  );
+});
+
+it("tells no negative time when the clock was set back", () => {
+  const records = [step(900, "Started", "a"), step(10, "Exited", "b"), step(2_000, "BackOff", "c")];
+  const found = explainPod({ namespace: "default", name: "web", pod: undefined, records });
+  const shown = formatPodExplanation(found, NOW - 3_600_000);
+  expect(shown).not.toMatch(/-\d+(ms|s|m)|<invalid>/);
+  expect(shown.indexOf("Started")).toBeLessThan(shown.lastIndexOf("Exited: b"));
+});
+
 it("shows hostile names in every field without a terminal acting upon them", () => {
   const evil = "\u001b]0;owned\u0007\u001b[2J\r\nx\u202e<script>alert(1)</script>\u009b31m";
   const record = { ...step(0, evil, evil), pod: { namespace: evil, name: evil, uid: evil }, container: evil };

@@ -1,8 +1,9 @@
 import { parseTime } from "../../base/clock.ts";
 import { formatHumanDuration } from "../../base/human-duration.ts";
 import { toPlainText } from "../../base/plain-text.ts";
+import { formatDuration } from "../../config/duration.ts";
 import type { NodeExplanation } from "../../explain/explain-node.ts";
-import type { ExplainedStep, PodExplanation, Reason } from "../../explain/explanation.ts";
+import type { ExplainedCause, ExplainedStep, PodExplanation, Reason } from "../../explain/explanation.ts";
 import { foldRepeats } from "../../explain/fold-repeats.ts";
 
 /** Formats an explanation for people: what it waits for or what ended it first, then what happened, in order. */
@@ -49,7 +50,7 @@ function formatTroubles({ pod, state, isReady, waits, ends }: PodExplanation, no
 
 function formatReason(
   what: "waits" | "ended",
-  { reason, message, container, at, mend }: Reason,
+  { reason, message, container, at, mend, causes = [] }: Reason,
   now: number,
 ): string[] {
   const of = container === undefined ? "" : ` ${container}`;
@@ -57,18 +58,27 @@ function formatReason(
   const words = toPlainText(message === "" ? reason : `${reason}: ${message}`);
   return [
     `  ${what}${toPlainText(of)}${since}  ${words}`,
+    ...formatCauses(causes, (index) => `${" ".repeat(4 + 2 * index)}because`, now),
     ...(mend === undefined ? [] : [`    mend: ${toPlainText(mend)}`]),
   ];
 }
 
+/** A line a cause, each further in than what it led to. */
+function formatCauses(causes: readonly ExplainedCause[], begin: (index: number) => string, now: number): string[] {
+  return causes.map(({ reason, message, at }, index) => {
+    return `${begin(index)}${formatAgo(at, now)}: ${toPlainText(message === "" ? reason : `${reason}: ${message}`)}`;
+  });
+}
+
+/** A time that a jump of the clock has put into the future was just now: no duration is negative. */
 function formatSince(at: string | undefined, now: number): string {
   const time = parseTime(at);
-  return time === undefined ? "" : ` for ${formatHumanDuration(now - time)}`;
+  return time === undefined ? "" : ` for ${formatHumanDuration(Math.max(0, now - time))}`;
 }
 
 function formatAgo(at: string | undefined, now: number): string {
   const time = parseTime(at);
-  return time === undefined ? "" : ` ${formatHumanDuration(now - time)} ago`;
+  return time === undefined ? "" : ` ${formatHumanDuration(Math.max(0, now - time))} ago`;
 }
 
 /** A line a step: when, how long after the one before, what. What came again and again is told once, with how often. */
@@ -86,16 +96,29 @@ function formatSteps(steps: readonly ExplainedStep[], uid: string): string[] {
     const isFirst = before === undefined || isOther;
     before = step;
     const earlier = step.uid !== uid ? " (an earlier pod of this name)" : "";
-    return [...(isFirst ? [`Pod ${toPlainText(step.uid)}${earlier}`] : []), formatStep(step, since)];
+    const causes = (step.causes ?? []).map((cause) => formatCause(cause));
+    return [...(isFirst ? [`Pod ${toPlainText(step.uid)}${earlier}`] : []), formatStep(step, since), ...causes];
   });
+}
+
+/** A cause beneath its step, with its own time: it may be long before the step. */
+function formatCause({ reason, message, at }: ExplainedCause): string {
+  return `${" ".repeat(38)}because ${toPlainText(`${reason}: ${message}`)} (${toPlainText(at)})`;
 }
 
 function formatStep(step: ExplainedStep, since: string): string {
   const mark = step.type === "Warning" ? "!" : " ";
   const of = step.container === undefined ? "" : `[${step.container}] `;
   const times = step.count === 1 ? "" : ` (${step.count} times until ${step.at})`;
-  const words = toPlainText(`${of}${step.reason}: ${step.message}${times}`);
+  const words = toPlainText(`${of}${step.reason}: ${step.message}${formatTook(step)}${times}`);
   return `${toPlainText(step.firstAt)} ${since.padStart(8)} ${mark} ${words}`;
+}
+
+/** How long a step took, where its words do not say so already. */
+function formatTook({ tookMs, message }: ExplainedStep): string {
+  if (tookMs === undefined) return "";
+  const took = formatDuration(tookMs);
+  return message.includes(` in ${took} `) ? "" : ` (took ${took})`;
 }
 
 /** Formats the time between two steps with the digits that matter: `+12ms`, `+1.5s`, `+3m`. */

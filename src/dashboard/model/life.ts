@@ -46,9 +46,11 @@ const CONTAINER_STATES: Readonly<Record<string, LifeState>> = {
 /** Computes the life of a pod from the records about it; undefined where there are none. */
 export function computeLife({ pod, state, steps }: PodExplanation, now: number): Life | undefined {
   const own = steps.filter(({ uid }) => uid === pod.uid);
-  const from = parseTime(own[0]?.firstAt);
-  const last = Math.max(...own.map(({ at }) => parseTime(at) ?? 0));
-  if (from === undefined) return undefined;
+  const times = own.flatMap(({ firstAt, at }) => [parseTime(firstAt) ?? [], parseTime(at) ?? []].flat());
+  if (times.length === 0) return undefined;
+  // A clock that was set back put later records before the first.
+  const from = times.reduce((least, time) => Math.min(least, time));
+  const last = times.reduce((most, time) => Math.max(most, time));
   const isOver = state === "Gone" || state === "Succeeded" || state === "Failed";
   const until = Math.max(from + 1, isOver ? last : Math.max(now, last));
   const containers = [...new Set(own.flatMap(({ container }) => container ?? []))];
@@ -73,7 +75,13 @@ interface Begin {
 
 /** Each state lasts until the next one begins, and the same one again is no other. */
 function joinSpans(begins: readonly Begin[], until: number): LifeSpan[] {
-  const changes = begins.filter(({ state }, index) => begins[index - 1]?.state !== state);
+  let latest = Number.NEGATIVE_INFINITY;
+  // States follow each other in the order of the records; one that a clock set back dates earlier begins with the one before.
+  const inOrder = begins.map((begin) => {
+    latest = Math.max(latest, begin.at);
+    return { ...begin, at: latest };
+  });
+  const changes = inOrder.filter(({ state }, index) => inOrder[index - 1]?.state !== state);
   return changes.map(({ state, at, why }, index) => {
     return { state, from: at, until: Math.max(at, changes[index + 1]?.at ?? until), why };
   });

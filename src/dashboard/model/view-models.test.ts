@@ -123,6 +123,13 @@ it("draws a life until now, and that of a pod that is gone until its last record
       ],
     ],
   ]);
+  // A clock that jumps: the order is that of the records, and no span is of negative length or before the axis begins.
+  const jumped = [step("Started", 8_000, "main"), step("PodReady", 3_000), step("Exited", 1_000, "main")];
+  const life = computeLife({ ...explanation, steps: jumped }, 500);
+  expect(life?.lanes[1]?.spans.map(({ state }) => state)).toEqual(["running", "done"]);
+  for (const { from, until } of life?.lanes.flatMap((lane) => lane.spans) ?? []) {
+    expect([until >= from, from >= (life?.from ?? 0), until <= (life?.until ?? 0)]).toEqual([true, true, true]);
+  }
   expect(computeLife({ ...explanation, state: "Gone" }, 9_000)?.until).toBe(5_000);
   expect(computeLife({ ...explanation, steps: [] }, 9_000)).toBeUndefined();
 });

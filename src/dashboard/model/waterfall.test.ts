@@ -60,6 +60,25 @@ it("does not take the API server's whole seconds for later than what the node di
   ]);
 });
 
+it("takes the measured time of a step", () => {
+  const steps = stepsOf("SandboxStarted:2500 Created:4100:main").map((step) => ({ ...step, tookMs: 100 }));
+  const drawn = computeWaterfall(pod, steps, 9_000)?.steps.map(({ what, from, until }) => `${what} ${from}-${until}`);
+  expect(drawn?.at(-1)).toBe("create 4000-4100");
+});
+
+it.each([
+  ["back", "VolumesReady:2100 SandboxStarted:900 Pulling:800:main Pulled:700:main Created:710:main Started:720:main"],
+  ["forward and back", "VolumesReady:900000 SandboxStarted:2500 Pulling:2600:main Pulled:100:main"],
+])("makes no step end before it began when the clock jumps %s", (_where, text) => {
+  const drawn = computeWaterfall(pod, stepsOf(text), 50);
+  for (const { from, until } of drawn?.steps ?? []) {
+    expect(from).toBeGreaterThanOrEqual(drawn?.from ?? 0);
+    expect(until ?? from).toBeGreaterThanOrEqual(from);
+    expect(drawn?.until).toBeGreaterThanOrEqual(until ?? from);
+  }
+  expect(drawn?.steps.map(({ what }) => what).slice(0, 4)).toEqual(["scheduling", "volumes", "sandbox", "image"]);
+});
+
 it("draws the first start alone, and nothing of an earlier pod", () => {
   expect(draw("Started:3000:main Exited:4000:main Started:8000:main")?.at(-1)).toBe("start 2000-3000");
   expect(draw("Started:3000:main", "before")).toEqual(["scheduling 1000-2000"]);

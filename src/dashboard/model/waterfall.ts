@@ -67,8 +67,15 @@ export function computeWaterfall(pod: Pod, steps: readonly ExplainedStep[], now:
     found.push({ what: "ready", container: undefined, from: lastEnd, until, note: ready.message });
   }
   if (found.length === 0) return undefined;
-  const ends = found.map(({ until }) => until ?? now);
-  return { from, until: Math.max(from, ...ends), steps: found };
+  const told = found.map((step) => withoutJumps(step, from));
+  const ends = told.map((step) => step.until ?? Math.max(step.from, now));
+  return { from, until: Math.max(from, ...ends), steps: told };
+}
+
+/** A clock that was set back makes nothing end before it began, nor begin before the pod did. */
+function withoutJumps(step: StartStep, begin: number): StartStep {
+  const from = Math.max(begin, step.from);
+  return { ...step, from, until: step.until === undefined ? undefined : Math.max(from, step.until) };
 }
 
 function containerSteps(own: readonly ExplainedStep[], container: string, podReadyAt: number): StartStep[] {
@@ -78,12 +85,14 @@ function containerSteps(own: readonly ExplainedStep[], container: string, podRea
   for (const { what, begin, end } of CONTAINER_STEPS) {
     const begun = begin === undefined ? undefined : parseTime(firstOf(records, begin)?.firstAt);
     const last = firstOf(records, end);
-    const until = parseTime(last?.firstAt);
-    if (begun === undefined && until === undefined) continue;
-    const from = begun ?? Math.min(at, until ?? at);
-    found.push({ what, container, from, until, note: last?.message ?? "" });
-    if (until === undefined) break;
-    at = Math.max(at, until);
+    const ended = parseTime(last?.firstAt);
+    if (begun === undefined && ended === undefined) continue;
+    // Where it was measured how long a step took, what lies between it and the one before is not told as its time.
+    const measured = ended === undefined || last?.tookMs === undefined ? at : Math.max(at, ended - last.tookMs);
+    const from = begun ?? Math.min(measured, ended ?? at);
+    found.push({ what, container, from, until: ended, note: last?.message ?? "" });
+    if (ended === undefined) break;
+    at = Math.max(at, ended);
   }
   return found;
 }

@@ -1,7 +1,7 @@
 import type { Pod } from "../../api/gen/types.ts";
 import { podContainers } from "../../api/pods.ts";
 import { parseTime } from "../../base/clock.ts";
-import type { PodExplanation, Reason } from "../../explain/explanation.ts";
+import type { ExplainedCause, PodExplanation, Reason } from "../../explain/explanation.ts";
 import { foldRepeats } from "../../explain/fold-repeats.ts";
 import { describePod } from "../model/pod-summary.ts";
 import { formatShortTime } from "../model/time-axis.ts";
@@ -123,7 +123,7 @@ function Reasons({ explanation: { waits, ends, gaps, state } }: { explanation: P
   );
 }
 
-function reasonItem(what: string, tone: Tone, { reason, message, container, at, mend }: Reason) {
+function reasonItem(what: string, tone: Tone, { reason, message, container, at, mend, causes = [] }: Reason) {
   return (
     <li key={`${what} ${container} ${reason} ${at}`}>
       <State tone={tone} word={container === undefined ? what : `${container} ${what}`} />{" "}
@@ -142,12 +142,30 @@ function reasonItem(what: string, tone: Tone, { reason, message, container, at, 
           <Plain text={message} />
         </p>
       )}
+      {causes.length > 0 && <Causes causes={causes} />}
       {mend !== undefined && (
         <p class="mend">
           <Plain text={mend} />
         </p>
       )}
     </li>
+  );
+}
+
+/** What led to it, the nearest first. */
+function Causes({ causes }: { causes: readonly ExplainedCause[] }) {
+  return (
+    <ol class="causes" aria-label="Causes, the nearest first">
+      {causes.map(({ reason, message, at }) => (
+        <li key={`${reason} ${at}`}>
+          because{" "}
+          <strong>
+            <Plain text={reason} />
+          </strong>{" "}
+          <Age at={at} /> ago: <Plain text={message} />
+        </li>
+      ))}
+    </ol>
   );
 }
 
@@ -161,11 +179,13 @@ function Decisions({ explanation: { steps, pod } }: { explanation: PodExplanatio
         {foldRepeats(steps).map((told, index) => {
           const step = told.kind === "step" ? told.step : told.last;
           const { at, reason, message, type, container = "", count, uid } = step;
-          const words = told.kind === "step" ? message : `${told.length} steps came ${told.times} times more`;
+          const took = step.tookMs === undefined ? "" : ` (took ${formatShortTime(step.tookMs)})`;
+          const words =
+            told.kind === "step" ? `${message}${took}` : `${told.length} steps came ${told.times} times more`;
           return (
             <tr key={index} class={uid === pod.uid ? undefined : "faint"}>
               <td class="number" title={at}>
-                {formatShortTime((parseTime(at) ?? begin) - begin)}
+                {formatShortTime(Math.max(0, (parseTime(at) ?? begin) - begin))}
               </td>
               <td>
                 <State tone={type === "Warning" ? "bad" : "done"} word={count > 1 ? `${reason} ×${count}` : reason} />

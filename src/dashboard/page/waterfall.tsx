@@ -41,7 +41,7 @@ export function StartWaterfall({ pod, explanation, now }: { pod: Pod; explanatio
       </thead>
       <tbody>
         {found.steps.map((step) => {
-          const until = step.until ?? now;
+          const until = Math.max(step.from, step.until ?? now);
           return (
             <tr key={`${step.what} ${step.container}`} title={step.note}>
               <th scope="row">

@@ -1,3 +1,4 @@
+import { recordAdmissions } from "../pods/admission/record-admissions.ts";
 import { createPodForgetter } from "../pods/loop/forget-pod.ts";
 import { createOrphanDirectories } from "../pods/loop/orphan-directories.ts";
 import { createSyncLoop, type SyncLoop } from "../pods/loop/sync-loop.ts";
@@ -39,7 +40,7 @@ export function composeLoop(foundation: Foundation, neighbours: LoopNeighbours):
     desired: sources.desired,
     workers,
     runtimePods: readings.pleg.pods,
-    admit: admission.admit,
+    admit: recordAdmissions(admission.admit, timeline),
     reject: createPodRejecter({ clock, timeline, statuses }),
     forget: createPodForgetter(keepers),
     collectDirectories(isKnown) {

@@ -13,7 +13,7 @@ interface ShutdownNeighbours {
 
 /** Lets pods end before the machine does. There is no such part where the configuration gives them no time for it. */
 export function composeShutdown(
-  { ports, config, shutdown: notice }: Foundation,
+  { ports, config, timeline, shutdown: notice }: Foundation,
   { workers, reporting }: ShutdownNeighbours,
 ): readonly Part[] {
   const periods = computeShutdownPeriods(config.kubelet, config.featureGates);
@@ -24,7 +24,7 @@ export function composeShutdown(
   if (periods.length === 0) return [];
   const { recordNodeEvent, flush } = reporting;
   const shutdown = createNodeShutdown(
-    { clock, log, files, logind, workers, notice, record, recordNodeEvent, flush },
+    { clock, log, files, logind, timeline, workers, notice, record, recordNodeEvent, flush },
     periods,
   );
   return [{ name: "shutdown of the machine", run: shutdown.run }];

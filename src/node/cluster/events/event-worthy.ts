@@ -27,8 +27,20 @@ const INTERNAL_REASONS: ReadonlySet<string> = new Set([
   "PodFailed",
   "Exited",
   // Steps of the start that went well.
+  "PodAdmitted",
+  "AdmissionWaits",
+  "CgroupMade",
+  "ClaimsReady",
   "SandboxStarted",
   "VolumesReady",
+  "PostStartHookDone",
+  // What the waits between starts come to; BackOff is their event.
+  "Restarting",
+  // Whom a pod makes room for. Its victims have events of their own, and other tenants must not learn of them.
+  "MakingRoom",
+  // The machine's shutdown is an event of the node, and the pod's status tells it.
+  "NodeShutdown",
+  "ShutdownTimeOut",
 ]);
 
 /** Tells whether a decision recorded about a pod is sent to the API server as an event. */

@@ -13,11 +13,13 @@ function createRig(fail?: Error) {
   const timeline = createTimeline(clock);
   const told: string[] = [];
   const steps = createClaimSteps({
+    clock,
     timeline,
     deviceClaims: {
       async prepare(_pod, { hasSandbox }) {
         told.push(`prepare ${hasSandbox ? "in a sandbox" : "before the sandbox"}`);
         if (fail) throw fail;
+        await clock.advance(1_500);
       },
       unprepare: async (uid) => void told.push(`unprepare ${uid}`),
     },
@@ -26,7 +28,7 @@ function createRig(fail?: Error) {
   const run = (sandboxes: PodRuntimeStatus["sandboxes"] = []) =>
     ({ reference, pod: POD, phase: "syncing", signal, runtime: { ...empty, sandboxes } }) as const;
   const events = () => timeline.read(UID).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
-  return { ...steps, told, run, events };
+  return { ...steps, told, run, events, records: () => timeline.read(UID) };
 }
 
 const sandbox = (state: "ready" | "notready") => ({
@@ -57,6 +59,16 @@ it("claims that are not ready are an event of the pod, which begins again", asyn
   ]);
 });
 
+it("claims that are ready before there is a sandbox are recorded, once, with the time that it took", async () => {
+  const { prepareClaims, run, records } = createRig();
+  const pod = { ...POD, spec: { ...POD.spec, resourceClaims: [{ name: "gpu" }] } };
+  await prepareClaims({ ...run(), pod });
+  await prepareClaims({ ...run(), pod });
+  await prepareClaims({ ...run([sandbox("ready")]), pod });
+  await prepareClaims(run());
+  expect(records()).toMatchObject([{ reason: "ClaimsReady", tookMs: 1_500, count: 1 }]);
+});
+
 it("an abort is no event", async () => {
   const { prepareClaims, run, events } = createRig(new AbortedError());
   await expect(prepareClaims(run())).rejects.toThrow(AbortedError);
@@ -65,6 +77,7 @@ it("an abort is no event", async () => {
 
 it("a node without claims does nothing", () => {
   const { run } = createRig();
-  const steps = createClaimSteps({ timeline: createTimeline(createFakeClock()) });
+  const clock = createFakeClock();
+  const steps = createClaimSteps({ clock, timeline: createTimeline(clock) });
   expect([steps.prepareClaims(run()), steps.unprepareClaims(run())]).toEqual([undefined, undefined]);
 });

@@ -27,6 +27,14 @@ describe("the pod's cgroup", () => {
     expect(cgroups).toEqual([expected]);
   });
 
+  it("is told once, with the time that it took, however often the start is tried", async () => {
+    const { clock, world, sync, records } = createRig();
+    world.makeCgroup = async () => await clock.advance(40);
+    for (let round = 0; round < 3; round++) await sync(makePod({}));
+    const made = records().filter(({ reason }) => reason === "CgroupMade");
+    expect(made).toMatchObject([{ tookMs: 40, count: 1 }]);
+  });
+
   it("that cannot be made is told, and nothing is started without it", async () => {
     const { steps, world, sync, events } = createRig();
     world.makeCgroup = async () => {
@@ -48,7 +56,7 @@ describe("the pod's cgroup", () => {
     );
     expect(events()).toEqual([
       "Warning FailedToCreatePodContainer: unable to ensure pod container exists: no space",
-      "Normal VolumesReady: Volumes are set up after 0s",
+      "Normal VolumesReady: Volumes are set up",
     ]);
     expect(steps).not.toContain("sync data");
   });

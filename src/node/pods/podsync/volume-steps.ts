@@ -4,7 +4,6 @@ import { isAbort } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Timeline } from "../../../base/timeline.ts";
-import { formatDuration } from "../../../config/duration.ts";
 import type { PodVolumeSetUp } from "../../storage/volumes/pod-volumes.ts";
 import { type VolumeComplaint, VolumeError } from "../../storage/volumes/volume-error.ts";
 import type { StatusOverride } from "../workers/pod-state.ts";
@@ -50,8 +49,8 @@ export function createVolumeSteps({ clock, timeline, volumes, directories }: Vol
         const note = () => {
           // Each sync sets the volumes up again, which is no news once there is a sandbox.
           if (runtime.sandboxes.length > 0) return;
-          const message = `Volumes are set up after ${formatDuration(Math.trunc(clock.monotonic() - begun))}`;
-          timeline.record(reference, { type: "Normal", reason: "VolumesReady", message });
+          const tookMs = Math.trunc(clock.monotonic() - begun);
+          timeline.record(reference, { type: "Normal", reason: "VolumesReady", message: "Volumes are set up", tookMs });
         };
         const told = finished.then(note, (error: unknown) => tell(reference, error));
         told.catch(() => undefined);

@@ -79,14 +79,15 @@ function createRig() {
     await clock.settle();
   };
   const told = (pod: Pod) => timeline.read(podReference(pod).uid).map(({ reason, message }) => `${reason}: ${message}`);
-  return { clock, workers, preemption, decidable, stopping, metrics, add, end, told };
+  const causesOf = (pod: Pod) => timeline.read(podReference(pod).uid).map(({ causes }) => causes);
+  return { clock, workers, preemption, decidable, stopping, metrics, add, end, told, causesOf };
 }
 
 afterEach(async () => await stop());
 
 describe("room for a critical pod", () => {
   it("is made by ending others, who are told why, with the time that they have", async () => {
-    const { clock, workers, preemption, decidable, stopping, metrics, add, end, told } = createRig();
+    const { clock, workers, preemption, decidable, stopping, metrics, add, end, told, causesOf } = createRig();
     const victim = makePod("victim", { graceSeconds: 7 });
     add(victim);
     await clock.settle();
@@ -104,6 +105,9 @@ describe("room for a critical pod", () => {
     });
     expect(stopping.get("victim")?.seconds).toBe(7);
     expect(told(victim)).toEqual(["Preempting: Preempted in order to admit critical pod"]);
+    const wanted = "the critical pod ns/critical (priority 0) needs 500m more cpu than is free";
+    expect(causesOf(victim)).toEqual([[{ reason: "RoomWanted", message: wanted, at: clock.now() }]]);
+    expect(told(CRITICAL)).toEqual([`MakingRoom: ns/victim must end: ${wanted}`]);
     expect([preemption.claimants(), preemption.isAwaited("victim"), decidable]).toEqual([[CRITICAL], true, []]);
     await end("victim");
     expect(decidable).toEqual(["critical"]);

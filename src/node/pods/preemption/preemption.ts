@@ -107,7 +107,8 @@ export function createPreemption(deps: PreemptionDeps): Preemption {
     );
 
   const preempt = (victim: Pod, pod: Pod, missing: readonly Requirement[]): void => {
-    timeline.record(podReference(victim), { type: "Warning", reason: "Preempting", message: MESSAGE });
+    const causes = [{ reason: "RoomWanted", message: describeWanted(pod, missing), at: clock.now() }];
+    timeline.record(podReference(victim), { type: "Warning", reason: "Preempting", message: MESSAGE, causes });
     log.info("Preempting pod to free up resources", {
       ...fieldsOf(victim),
       insufficientResources: formatRequirements(missing),
@@ -185,6 +186,10 @@ export function createPreemption(deps: PreemptionDeps): Preemption {
         return { reason: "UnexpectedAdmissionError", message };
       }
       for (const victim of victims) preempt(victim, pod, missing);
+      if (victims.length > 0) {
+        const message = `${victims.map((victim) => fieldsOf(victim).pod).join(", ")} must end: ${describeWanted(pod, missing)}`;
+        timeline.record(podReference(pod), { type: "Normal", reason: "MakingRoom", message });
+      }
       const making: Making = {
         pod,
         victims: new Set(victims.map(podUid)),
@@ -224,6 +229,16 @@ export function createPreemption(deps: PreemptionDeps): Preemption {
 function fieldsOf(pod: Pod): { pod: string; uid: string } {
   const { namespace, name, uid } = podReference(pod);
   return { pod: `${namespace}/${name}`, uid };
+}
+
+/** Says who needs room, and how much of what. */
+function describeWanted(pod: Pod, missing: readonly Requirement[]): string {
+  const amounts = missing.map(formatMore).join(", ");
+  return `the critical pod ${fieldsOf(pod).pod} (priority ${pod.spec?.priority ?? 0}) needs ${amounts} than is free`;
+}
+
+function formatMore({ resource, amount }: Requirement): string {
+  return `${resource === "cpu" ? `${amount}m` : amount} more ${resource}`;
 }
 
 /** Prints the resources as upstream does, with its trailing comma. */

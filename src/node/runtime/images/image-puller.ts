@@ -6,7 +6,7 @@ import { messageOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { createRateLimiter } from "../../../base/rate-limiter.ts";
-import type { Timeline } from "../../../base/timeline.ts";
+import type { Decision, Timeline } from "../../../base/timeline.ts";
 import { formatDuration } from "../../../config/duration.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
@@ -87,8 +87,8 @@ export function createImagePuller(deps: ImagePullerDeps, { parallelPulls, rate }
     async pull({ pod, container, credentials }, signal) {
       const image = container.image ?? "";
       const key = `${podReference(pod).uid}/${image}`;
-      const say = (type: "Normal" | "Warning", reason: string, message: string) =>
-        timeline.record(podReference(pod), { type, reason, message, container: container.name });
+      const say = (type: "Normal" | "Warning", reason: string, message: string, more: Pick<Decision, "tookMs"> = {}) =>
+        timeline.record(podReference(pod), { type, reason, message, container: container.name, ...more });
       const waiting = waitOf(key, image);
       if (waiting !== undefined) {
         const { event, ...failure } = waiting;
@@ -112,15 +112,11 @@ export function createImagePuller(deps: ImagePullerDeps, { parallelPulls, rate }
         const pulled = await readImage(images, imageRef, signal);
         await claims.claim(pulled?.imageRef ?? imageRef, signal);
         observePull((clock.monotonic() - queuedAt) / SECOND, pulled?.sizeBytes ?? 0n);
-        const [took, waited] = [startedAt, queuedAt].map((since) =>
-          formatDuration(Math.trunc(clock.monotonic() - since)),
-        );
+        const tookMs = Math.trunc(clock.monotonic() - startedAt);
+        const waited = formatDuration(Math.trunc(clock.monotonic() - queuedAt));
         const size = `Image size: ${pulled?.sizeBytes ?? 0n} bytes.`;
-        say(
-          "Normal",
-          "Pulled",
-          `Successfully pulled image "${image}" in ${took} (${waited} including waiting). ${size}`,
-        );
+        const took = `in ${formatDuration(tookMs)} (${waited} including waiting)`;
+        say("Normal", "Pulled", `Successfully pulled image "${image}" ${took}. ${size}`, { tookMs });
         return { imageRef, user: pulled?.user ?? { uid: undefined, username: "" } };
       };
       try {

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { crashLoopBackOffRange } from "./crash-loop-back-off.ts";
+import { createBackOff } from "../../../base/back-off.ts";
+import { createTimeline } from "../../../base/timeline.ts";
+import { createFakeClock } from "../../../host/fake/fake-clock.ts";
+import { crashLoopBackOffRange, createCrashLoopBackOff } from "./crash-loop-back-off.ts";
 
 test.each<[reduced: boolean, configurable: boolean, longest: number | undefined, initialMs: number, maxMs: number]>([
   [false, true, undefined, 10_000, 300_000],
@@ -14,4 +17,25 @@ test.each<[reduced: boolean, configurable: boolean, longest: number | undefined,
     featureGates: { KubeletCrashLoopBackOffMax: configurable, ReduceDefaultCrashLoopBackOffDecay: reduced },
   });
   expect(range).toEqual({ initialMs, maxMs });
+});
+
+test("each wait is recorded with its length and its end, and each restart with the next one's", async () => {
+  const clock = createFakeClock({ now: 1_000_000 });
+  const timeline = createTimeline(clock);
+  const backOff = createBackOff({ initialMs: 10_000, maxMs: 300_000 });
+  const crashLoops = createCrashLoopBackOff({ backOff, clock, timeline });
+  const container = { name: "main", image: "demo:1" };
+  const pod = { metadata: { namespace: "default", name: "web", uid: "u" }, spec: { containers: [container] } };
+  crashLoops.lengthen(pod, container, 999_000);
+  await clock.advance(1_000);
+  crashLoops.tell(pod, container, 1_011_000);
+  await clock.advance(10_000);
+  // The clock is set back meanwhile: the container ended in the future.
+  crashLoops.lengthen(pod, container, 2_000_000);
+  const told = timeline.read("u").map(({ reason, causes }) => [reason, causes?.[0]?.message, causes?.[0]?.at]);
+  expect(told).toEqual([
+    ["Restarting", "It ended 1s ago; if it ends again soon, its next start waits 10s", 999_000],
+    ["BackOff", "Its next start waits 10s after its end, until 1970-01-01T00:16:51Z", 1_001_000],
+    ["Restarting", expect.stringMatching(/^It ended 0s ago; /), 1_011_000],
+  ]);
 });

@@ -1,7 +1,7 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import { podReference } from "../../../api/pods.ts";
 import type { BackOff } from "../../../base/back-off.ts";
-import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
+import { type Clock, formatTime, MINUTE, SECOND } from "../../../base/clock.ts";
 import type { Timeline } from "../../../base/timeline.ts";
 import type { FeatureGates } from "../../../config/feature-gates.ts";
 import type { KubeletConfiguration } from "../../../config/kubelet-configuration.ts";
@@ -14,8 +14,8 @@ import type { StartFailure } from "./start-failure.ts";
 interface CrashLoopBackOff {
   /** When a container that ended at `endedAt` may start again, milliseconds since the epoch; undefined: at once. */
   waitUntil(uid: string, container: Container, endedAt: number): number | undefined;
-  /** The container, which ended at `endedAt`, is about to start again. */
-  lengthen(uid: string, container: Container, endedAt: number): void;
+  /** The container, which ended at `endedAt`, is about to start again; records that, with the waits. */
+  lengthen(pod: Pod, container: Container, endedAt: number): void;
   /** Records the event of a container that waits, and returns what its status shows meanwhile. */
   tell(pod: Pod, container: Container, until: number): StartFailure;
   /** Forgets the waits of containers that have run for long enough. */
@@ -38,17 +38,27 @@ interface CrashLoopBackOffDeps {
 export function createCrashLoopBackOff({ backOff, clock, timeline }: CrashLoopBackOffDeps): CrashLoopBackOff {
   return {
     waitUntil: (uid, container, endedAt) => backOff.waitUntil(backOffKey(uid, container), endedAt, clock.now()),
-    lengthen(uid, container, endedAt) {
-      backOff.next(backOffKey(uid, container), endedAt, clock.now());
+    lengthen(pod, container, endedAt) {
+      const now = clock.now();
+      const nextMs = backOff.next(backOffKey(podReference(pod).uid, container), endedAt, now);
+      // A clock that jumped back makes no negative wait.
+      const afterSeconds = Math.max(0, Math.round((now - endedAt) / SECOND));
+      const wait = `It ended ${formatSeconds(afterSeconds)} ago; if it ends again soon, its next start waits ${formatSeconds(nextMs / SECOND)}`;
+      timeline.record(podReference(pod), {
+        ...{ type: "Normal", reason: "Restarting", message: "Container is started again", container: container.name },
+        causes: [{ reason: "RestartBackOff", message: wait, at: Math.min(endedAt, now) }],
+      });
     },
     tell(pod, container, until) {
       const { uid, name, namespace } = podReference(pod);
-      const delay = backOff.delay(backOffKey(uid, container)) / 1000;
+      const delay = backOff.delay(backOffKey(uid, container)) / SECOND;
+      const wait = `Its next start waits ${formatSeconds(delay)} after its end, until ${formatTime(until)}`;
       timeline.record(podReference(pod), {
         type: "Warning",
         reason: "BackOff",
         message: `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`,
         container: container.name,
+        causes: [{ reason: "RestartBackOff", message: wait, at: until - delay * SECOND }],
       });
       return {
         reason: "CrashLoopBackOff",

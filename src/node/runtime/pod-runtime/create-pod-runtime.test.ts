@@ -9,7 +9,7 @@ describe("a new pod", () => {
     expect(cri.sandboxes()).toMatchObject([{ state: "ready" }]);
     expect(containers()).toEqual(["main#0 running"]);
     expect(events()).toEqual([
-      "SandboxStarted: Pod sandbox started in 0s",
+      "SandboxStarted: Pod sandbox started",
       'Pulled: Container image "busybox" already present on machine',
       "Created: Container created",
       "Started: Container started",

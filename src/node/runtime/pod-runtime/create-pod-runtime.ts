@@ -125,8 +125,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     const { triggers, containers: removed } = actions.restartOfAll;
     beforeChange();
     await resetContainers({ ...removeDeps, ...stopDeps }, { pod, status, containers: removed }, signal);
-    const { uid } = podReference(pod);
-    for (const { container, endedAt } of triggers) crashLoops.lengthen(uid, container, endedAt);
+    for (const { container, endedAt } of triggers) crashLoops.lengthen(pod, container, endedAt);
     const gone = new Set(removed.map(({ container }) => container));
     const left = { ...status, containers: status.containers.filter((container) => !gone.has(container)) };
     return { actions: planNow(pod, left), status: left };
@@ -165,7 +164,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     for (const next of actions.containersToStart) {
       options.signal.throwIfAborted();
       if (next.previousEndedAt !== undefined) {
-        crashLoops.lengthen(podReference(pod).uid, next.container, next.previousEndedAt);
+        crashLoops.lengthen(pod, next.container, next.previousEndedAt);
       }
       deps.resizer?.starts(pod, next.container);
       const failure = await startOne(containers, run, sandbox, next);

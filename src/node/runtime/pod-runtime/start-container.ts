@@ -105,20 +105,22 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
       sandboxConfig: sandbox.config,
     });
     const createContainer = async () => await runtime.createContainer(request, { signal });
+    const begun = host.clock.monotonic();
     const { containerId } = await countImageMounts(deps, { next, images: images.found }, createContainer);
-    say(run, "Normal", "Created", "Container created");
+    sayDone(run, "Created", "Container created", begun);
     return { id: containerId };
   };
 
   const launch = async (run: ContainerRun, id: string, signal: AbortSignal): Promise<StartFailure | undefined> => {
     // The link is made while the container starts. It is removed with the container, even if that does not start.
     const linked = linkLog(deps, run, id);
+    const begun = host.clock.monotonic();
     try {
       await runtime.startContainer(cri.StartContainerRequest.fromPartial({ containerId: id }), { signal });
     } finally {
       await linked;
     }
-    say(run, "Normal", "Started", "Container started");
+    sayDone(run, "Started", "Container started", begun);
     return await postStart(run, id, signal);
   };
 
@@ -129,8 +131,12 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     const target = { containerId: id, container, podIp: run.sandbox.ips[0] };
     const onHttpFallback = (message: string) => say(run, "Warning", "LifecycleHTTPFallback", message);
     const hook = { ...deps, onHttpFallback };
+    const begun = host.clock.monotonic();
     const problem = await runLifecycleHook(hook, handler, target, { timeoutMs: POST_START_TIMEOUT_MS, signal });
-    if (problem === undefined) return undefined;
+    if (problem === undefined) {
+      sayDone(run, "PostStartHookDone", "PostStartHook is done", begun);
+      return undefined;
+    }
     const message = `PostStartHook failed: ${problem}`;
     say(run, "Warning", "FailedPostStartHook", message);
     const { pod, status, sandbox } = run;
@@ -160,6 +166,11 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
 
   const say = ({ pod, next }: ContainerRun, type: "Normal" | "Warning", reason: string, message: string) =>
     timeline.record(podReference(pod), { type, reason, message, container: next.container.name });
+  /** Records a step that began at `begun` of the clock that does not jump. */
+  const sayDone = ({ pod, next }: ContainerRun, reason: string, message: string, begun: number) => {
+    const tookMs = Math.trunc(host.clock.monotonic() - begun);
+    timeline.record(podReference(pod), { type: "Normal", reason, message, container: next.container.name, tookMs });
+  };
 
   return {
     async start(asked, signal) {

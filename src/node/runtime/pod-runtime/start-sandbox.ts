@@ -2,7 +2,6 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { isHostNetworkPod, podReference } from "../../../api/pods.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Timeline } from "../../../base/timeline.ts";
-import { formatDuration } from "../../../config/duration.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Host } from "../../../host/port.ts";
@@ -111,12 +110,8 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
         const { config, warnings } = await deps.configs.sandbox(pod, attempt);
         const begun = host.clock.monotonic();
         const id = await run(pod, { config, runtimeHandler }, signal);
-        const took = formatDuration(Math.trunc(host.clock.monotonic() - begun));
-        const started = {
-          type: "Normal",
-          reason: "SandboxStarted",
-          message: `Pod sandbox started in ${took}`,
-        } as const;
+        const tookMs = Math.trunc(host.clock.monotonic() - begun);
+        const started = { type: "Normal", reason: "SandboxStarted", message: "Pod sandbox started", tookMs } as const;
         deps.timeline.record(podReference(pod), started);
         for (const warning of warnings) deps.timeline.record(podReference(pod), { type: "Warning", ...warning });
         return { id, config, ips: isHostNetworkPod(pod) ? [] : await readIps(id, signal) };

@@ -2,7 +2,7 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { isCriticalPod, podReference } from "../../../api/pods.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
-import type { Timeline } from "../../../base/timeline.ts";
+import type { Cause, Timeline } from "../../../base/timeline.ts";
 import type { StatusOverride, WorkerUpdate } from "../../pods/workers/pod-state.ts";
 
 /** The reason why a pod is evicted, and the time that its containers get. */
@@ -13,6 +13,8 @@ interface Eviction {
   readonly gracePeriodSeconds: number;
   /** The annotations of the event. */
   readonly annotations?: Readonly<Record<string, string>>;
+  /** What led to the eviction, the nearest first. */
+  readonly causes?: readonly Cause[];
   /**
    * The message of the condition DisruptionTarget, for a pod that the node ends for the node's own sake. By default the
    * condition is absent, because the pod itself caused the eviction.
@@ -41,7 +43,7 @@ export function createPodEvictor({ workers, timeline, metrics, log }: PodEvictor
   const evictions = metrics.counter("kubelet_evictions", "Cumulative number of pod evictions by eviction signal", [
     "eviction_signal",
   ]);
-  return (pod, { signal, message, gracePeriodSeconds, annotations, disruption }) => {
+  return (pod, { signal, message, gracePeriodSeconds, annotations, disruption, causes }) => {
     const reference = podReference(pod);
     const fields = { pod: `${reference.namespace}/${reference.name}`, uid: reference.uid, message };
     // A static pod is critical too, because nothing would start it again.
@@ -50,7 +52,8 @@ export function createPodEvictor({ workers, timeline, metrics, log }: PodEvictor
       return false;
     }
     log.info("Evicting pod", fields);
-    timeline.record(reference, { type: "Warning", reason: "Evicted", message, ...(annotations && { annotations }) });
+    const more = { ...(annotations && { annotations }), ...(causes && { causes }) };
+    timeline.record(reference, { type: "Warning", reason: "Evicted", message, ...more });
     const statusOverride: StatusOverride = {
       phase: "Failed",
       reason: "Evicted",

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { untilAborted } from "../../../base/abort.ts";
+import { formatTime } from "../../../base/clock.ts";
 import { silentLog } from "../../../base/log.ts";
 import { createMetrics, type Metrics } from "../../../base/metrics.ts";
 import { createTimeline, type Timeline } from "../../../base/timeline.ts";
@@ -167,6 +168,11 @@ describe("a node that runs out of memory", () => {
         annotations: { offending_containers: "main", offending_containers_usage: "900Mi", starved_resource: "memory" },
       },
     ]);
+    expect(timeline.read("greedy")[1]?.causes?.map(({ reason }) => reason)).toEqual([
+      "EvictionRank",
+      "MemoryPressure",
+      "Reading",
+    ]);
     expect(kills).toEqual([{ name: "greedy", seconds: 1, disruption: message }]);
     const page = await metrics.render();
     expect(page).toContain('kubelet_evictions{eviction_signal="memory.available"} 1');
@@ -194,6 +200,20 @@ describe("a node that runs out of memory", () => {
     expect([kills, pressure.memory]).toEqual([[], true]);
     await clock.advance(1);
     expect(kills.map(({ name, seconds }) => [name, seconds])).toEqual([["polite", 15]]);
+    const now = clock.now();
+    const [, evicted] = timeline.read("polite");
+    const [, pressed, reading] = evicted?.causes ?? [];
+    expect(pressed).toEqual({
+      reason: "MemoryPressure",
+      message: `memory.available is below its soft threshold (for longer than 25 s) of 100Mi since ${formatTime(now - 25_000)}`,
+      at: now - 25_000,
+    });
+    expect(reading).toEqual({
+      reason: "Reading",
+      message:
+        "memory.available was read as 50Mi of 8Gi (the machine's memory, less the working set of its root cgroup)",
+      at: now,
+    });
   });
 
   it("ends no critical pod, and nobody without evidence; it tries again", async () => {

@@ -6,10 +6,11 @@ import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { endsInTime } from "../../../base/time-limit.ts";
-import type { Decision, Timeline } from "../../../base/timeline.ts";
+import type { Cause, Decision, Timeline } from "../../../base/timeline.ts";
 import type { EvictionThreshold } from "../../../config/eviction-thresholds.ts";
 import { type DiskLayout, type DiskLayoutReader, withContainerFs } from "./disk-layout.ts";
 import type { PodEvictor } from "./evict-pod.ts";
+import { composePressureCauses } from "./eviction-causes.ts";
 import type { MemoryAlarm } from "./memory-alarm.ts";
 import { computeNextLook } from "./next-look.ts";
 import { type EvictionPlan, planPressureEviction } from "./plan-pressure-eviction.ts";
@@ -163,9 +164,14 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
       const at = need.observations.get(name)?.at;
       if (at !== undefined) statsAge.observe((clock.monotonic() - at) / SECOND, { eviction_signal: name });
     }
-    deps.timeline.record(reference, { type: "Warning", reason: "EvictionRank", message: explanation });
-    const { signal: name } = need.threshold;
-    const isBegun = deps.evict(victim, { signal: name, message, annotations, gracePeriodSeconds, disruption: message });
+    const { threshold, observations } = need;
+    const { signal: name } = threshold;
+    const pressed = { threshold, metSince: state.metSince.get(threshold), observed: observations.get(name) };
+    const rank: Cause = { reason: "EvictionRank", message: explanation, at: clock.now() };
+    const causes = composePressureCauses(pressed, clock);
+    deps.timeline.record(reference, { type: "Warning", reason: rank.reason, message: rank.message, causes });
+    const words = { message, annotations, disruption: message, causes: [rank, ...causes] };
+    const isBegun = deps.evict(victim, { signal: name, gracePeriodSeconds, ...words });
     if (!isBegun) return false;
     const limit = { timeoutMs: CLEANUP_TIMEOUT_MS, signal };
     const hasEnded = await endsInTime(clock, limit, async (inner) => {

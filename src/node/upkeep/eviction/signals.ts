@@ -11,23 +11,31 @@ interface SignalFacts {
   readonly pressure: keyof NodePressure;
   /** The format in which amounts are written. */
   readonly format: "BinarySI" | "DecimalSI";
+  /** What is read to know how much is left, in words. */
+  readonly reading: string;
 }
 
-const MEMORY: SignalFacts = { resource: "memory", pressure: "memory", format: "BinarySI" };
-const STORAGE: SignalFacts = { resource: "ephemeral-storage", pressure: "disk", format: "BinarySI" };
-const INODES: SignalFacts = { resource: "inodes", pressure: "disk", format: "DecimalSI" };
+const MEMORY = { resource: "memory", pressure: "memory", format: "BinarySI" } as const;
+const STORAGE = { resource: "ephemeral-storage", pressure: "disk", format: "BinarySI" } as const;
+const INODES = { resource: "inodes", pressure: "disk", format: "DecimalSI" } as const;
+const nodeDisk = "the disk of the pods' directories";
+const imageDisk = "the disk of the runtime's images";
+const containerDisk = "the disk of the containers' writable layers";
 
 /** The facts of each signal, as pkg/kubelet/eviction/helpers.go maps them. */
 export const SIGNALS: Readonly<Record<EvictionSignal, SignalFacts>> = {
-  "memory.available": MEMORY,
-  "allocatableMemory.available": MEMORY,
-  "nodefs.available": STORAGE,
-  "nodefs.inodesFree": INODES,
-  "imagefs.available": STORAGE,
-  "imagefs.inodesFree": INODES,
-  "containerfs.available": STORAGE,
-  "containerfs.inodesFree": INODES,
-  "pid.available": { resource: "pids", pressure: "pid", format: "DecimalSI" },
+  "memory.available": { ...MEMORY, reading: "the machine's memory, less the working set of its root cgroup" },
+  "allocatableMemory.available": { ...MEMORY, reading: "the limit of the cgroup of all pods, less its working set" },
+  "nodefs.available": { ...STORAGE, reading: nodeDisk },
+  "nodefs.inodesFree": { ...INODES, reading: nodeDisk },
+  "imagefs.available": { ...STORAGE, reading: imageDisk },
+  "imagefs.inodesFree": { ...INODES, reading: imageDisk },
+  "containerfs.available": { ...STORAGE, reading: containerDisk },
+  "containerfs.inodesFree": { ...INODES, reading: containerDisk },
+  "pid.available": {
+    ...{ resource: "pids", pressure: "pid", format: "DecimalSI" },
+    reading: "the most processes that the kernel allows, less those that run",
+  },
 };
 
 /** How much is left of a signal's resource, and how much there is in total, in bytes or pieces. */

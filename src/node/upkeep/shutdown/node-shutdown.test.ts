@@ -3,6 +3,7 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { untilAborted } from "../../../base/abort.ts";
 import { silentLog } from "../../../base/log.ts";
 import { createMetrics } from "../../../base/metrics.ts";
+import { createTimeline, type Timeline } from "../../../base/timeline.ts";
 import { createFakeHost, type FakeHost } from "../../../host/fake/create-fake-host.ts";
 import { initialState, nextState, type PodState, type WorkerUpdate } from "../../pods/workers/pod-state.ts";
 import { createNodeShutdown } from "./node-shutdown.ts";
@@ -23,6 +24,7 @@ let states: Map<string, PodState>;
 /** The kills that the workers were asked for, each as `uid grace period`. */
 let kills: string[];
 let told: string[];
+let timeline: Timeline;
 let waits: Set<() => void>;
 let stopping: AbortController;
 let running: Promise<void>;
@@ -64,6 +66,7 @@ const start = () => {
       clock,
       files,
       logind,
+      timeline,
       log: silentLog,
       workers,
       notice,
@@ -79,6 +82,7 @@ const readState = async (): Promise<unknown> => JSON.parse((await host.files.rea
 
 beforeEach(async () => {
   host = createFakeHost();
+  timeline = createTimeline(host.clock);
   host.logind.fail(undefined);
   host.logind.inhibitDelayMs = 30_000;
   await host.files.makeDirectory("/var/lib/kubelet", 0o755);
@@ -120,6 +124,13 @@ describe("the shutdown of the machine", () => {
     finish("quick");
     await host.clock.settle();
     expect(kills.slice(2)).toEqual(["proxy 10"]);
+    expect(timeline.read("quick")).toMatchObject([
+      {
+        reason: "NodeShutdown",
+        message: "The machine shuts down: the pods of priority 0 and above have 20 s to end",
+        causes: [{ reason: "ShutdownAnnounced", at: Date.parse("2026-01-01T00:00:00.000Z") }],
+      },
+    ]);
     expect(await readState()).toEqual({ startTime: "2026-01-01T00:00:00.000Z", endTime: "0001-01-01T00:00:00Z" });
     finish("proxy");
     await host.clock.settle();
@@ -162,6 +173,7 @@ describe("the shutdown of the machine", () => {
     expect(kills).toEqual(["stuck 20"]);
     await host.clock.advance(1);
     expect(kills).toEqual(["stuck 20", "proxy 10"]);
+    expect(timeline.read("stuck").map(({ reason }) => reason)).toEqual(["NodeShutdown", "ShutdownTimeOut"]);
     await host.clock.advance(10_000);
     expect(host.logind.held).toBe(0);
   });

@@ -144,7 +144,7 @@ async function endAllPods(deps: NodeShutdownDeps, { periods, announcements }: Vi
   const { controller, release } = childController(signal);
   const calledOff = announcements.ready(controller.signal).then(() => controller.abort());
   try {
-    await endPods(deps, periods, controller.signal);
+    await endPods(deps, { periods, announcedAt: startedAt }, controller.signal);
     await deps.flush();
     log.info("Shutdown manager completed processing shutdown event, node will shutdown shortly");
   } catch (error) {

@@ -115,7 +115,7 @@ export function createRig() {
   });
   const sync = async (pod: Pod) => await syncer.syncPod({ pod, signal });
   const events = () => timeline.read(UID).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
-  return { clock, steps, cgroups, statuses, world, syncer, sync, events };
+  return { clock, steps, cgroups, statuses, world, syncer, sync, events, records: () => timeline.read(UID) };
 }
 
 /** A world in which every step succeeds and changes nothing. */
