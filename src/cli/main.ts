@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { Command, Option } from "commander";
 import { CodedError, codeOf, isNoSpace, messageOf } from "../base/errors.ts";
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
+import { KUBELET_VERSION } from "../config/kubelet-version.ts";
 import { createLog } from "../host/log/create-log.ts";
 import { addressRanges } from "./address-ranges.ts";
 import { addAutoscalerFlags } from "./autoscaler-flags.ts";
@@ -10,12 +11,13 @@ import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
 import type { DashboardCommand } from "./dashboard.ts";
 import { addExplain } from "./explain/explain-command.ts";
 import { absolutePath, domainName, ipAddress, ipv4Address, MAX_PORT, nodeName, wholeNumber } from "./flag-values.ts";
-import type { OutputFormat } from "./format-output.ts";
+import { formatOutput, type OutputFormat } from "./format-output.ts";
 import { addHistoryFlags } from "./history-flags.ts";
 import type { ImagesCommand } from "./images.ts";
 import { limitEnding } from "./kubelet/limit-ending.ts";
 import { addLogOptions } from "./log-options.ts";
 import { addNodeMonitorFlags } from "./node-monitor-flags.ts";
+import { addNodePlace } from "./node-place.ts";
 import { outputForPrograms, outputWithWide } from "./output-option.ts";
 import { addProxy } from "./proxy/proxy-command.ts";
 import type { DnsCommand } from "./serve-dns.ts";
@@ -91,7 +93,12 @@ export function createProgram({ argv, entry, version }: Invocation, finish: Fini
   program
     .command("version")
     .description("print the version")
-    .action(() => console.log(`nodelet ${version} (Node.js ${process.versions.node})`));
+    .addOption(outputForPrograms())
+    .action(({ output }: { output?: OutputFormat }) => {
+      const told = { nodelet: version, kubernetes: KUBELET_VERSION, node: process.versions.node };
+      const words = `nodelet ${version} (Node.js ${process.versions.node})`;
+      console.log(output === undefined ? words : formatOutput(told, output));
+    });
   return program;
 }
 
@@ -191,28 +198,28 @@ function addDns(program: Command, finish: Finish): void {
 }
 
 function addDown(program: Command, finish: Finish): void {
-  program
+  const command = program
     .command("down")
     .description("stop the node; its pods run on")
     .option("--pods", "stop and remove the pods first, and what they left on the machine", false)
-    .option("--now", "with --pods: do not wait for them to end", false)
-    .addOption(stateDirectory())
-    .action(async ({ stateDir, ...options }: { pods: boolean; now: boolean; stateDir: string }) => {
-      const down = await (await import("./node-commands.ts")).loadDown();
-      await finish(down(computeStateLayout(stateDir), options));
-    });
+    .option("--now", "with --pods: do not wait for them to end", false);
+  const place = addNodePlace(command, stateDirectory());
+  command.action(async (options: { pods: boolean; now: boolean }) => {
+    const down = await (await import("./node-commands.ts")).loadDown();
+    await finish(down(computeStateLayout(await place()), options));
+  });
 }
 
 function addStatus(program: Command, finish: Finish): void {
-  program
+  const command = program
     .command("status")
     .description("show the node, its conditions and its pods")
-    .addOption(outputWithWide())
-    .addOption(stateDirectory())
-    .action(async (options: { output?: "wide" | OutputFormat; stateDir: string }) => {
-      const status = await (await import("./node-commands.ts")).loadStatus();
-      await finish(status(computeStateLayout(options.stateDir), options.output));
-    });
+    .addOption(outputWithWide());
+  const place = addNodePlace(command, stateDirectory());
+  command.action(async (options: { output?: "wide" | OutputFormat }) => {
+    const status = await (await import("./node-commands.ts")).loadStatus();
+    await finish(status(computeStateLayout(await place()), options.output));
+  });
 }
 
 function addDashboard(program: Command, finish: Finish): void {
@@ -224,24 +231,24 @@ function addDashboard(program: Command, finish: Finish): void {
       "show this cluster (default: $KUBECONFIG, nodelet up on this machine, ~/.kube/config)",
       absolutePath,
     )
-    .option("--port <port>", "port of 127.0.0.1 to listen at, 0 for any free one", wholeNumber(0, MAX_PORT), 0)
-    .addOption(stateDirectory());
+    .option("--port <port>", "port of 127.0.0.1 to listen at, 0 for any free one", wholeNumber(0, MAX_PORT), 0);
+  const place = addNodePlace(command, stateDirectory());
   addLogOptions(command).action(async (options: DashboardCommand) => {
     const dashboard = await (await import("./node-commands.ts")).loadDashboard();
-    await finish(dashboard(options));
+    await finish(dashboard({ ...options, stateDir: await place() }));
   });
 }
 
 function addDoctor(program: Command, finish: Finish): void {
-  program
+  const command = program
     .command("doctor")
     .description("tell what this machine lacks for running pods, and how to mend it")
-    .addOption(outputForPrograms())
-    .addOption(stateDirectory())
-    .action(async (options: { output?: OutputFormat; stateDir: string }) => {
-      const doctor = await (await import("./node-commands.ts")).loadDoctor();
-      await finish(doctor(options.stateDir, options.output));
-    });
+    .addOption(outputForPrograms());
+  const place = addNodePlace(command, stateDirectory());
+  command.action(async (options: { output?: OutputFormat }) => {
+    const doctor = await (await import("./node-commands.ts")).loadDoctor();
+    await finish(doctor(await place(), options.output));
+  });
 }
 
 function addService(program: Command, entry: string, finish: Finish): void {
@@ -271,13 +278,13 @@ function addImages(program: Command, finish: Finish): void {
   const group = program.command("images").description("list, load and remove the images of the node");
   const add = <Options>(usage: string, about: string, read: (names: string[], options: Options) => ImagesCommand) => {
     const command = group.command(usage).description(about);
-    command.addOption(outputForPrograms()).addOption(stateDirectory());
+    const place = addNodePlace(command.addOption(outputForPrograms()), stateDirectory());
     const takesNames = usage.includes("<");
     command.action(async (...received: [string[], unknown]) => {
-      const options = command.opts<Options & { output?: OutputFormat; stateDir: string }>();
+      const options = command.opts<Options & { output?: OutputFormat }>();
       const run = await (await import("./node-commands.ts")).loadImages();
       const asked = read(takesNames ? received[0] : [], options);
-      await finish(run(computeStateLayout(options.stateDir), asked, options.output));
+      await finish(run(computeStateLayout(await place()), asked, options.output));
     });
     return command;
   };

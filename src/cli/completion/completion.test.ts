@@ -29,7 +29,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 test.skipIf(isMissing("bash")).each([
   ["commands", ["st"], ["status"]],
   ["commands of a command", ["images", ""], ["ls", "load", "rm", "prune", "help"]],
-  ["options", ["down", "--n"], ["--now"]],
+  ["options", ["down", "--no"], ["--now", "--no-config"]],
   ["the choices of an option", ["status", "-o", ""], ["wide", "json", "yaml"]],
   ["the choices after a sign", ["images", "ls", "--output", "=", "y"], ["yaml"]],
   ["directories", ["up", "--manifests", "lo"], ["local"]],
@@ -96,6 +96,22 @@ test("what shells are told is what --help shows", () => {
           "value": {
             "kind": "directories",
           },
+        },
+        {
+          "about": "the configuration file of nodelet up, for its stateDir (default: /etc/nodelet/up.yaml if it is there)",
+          "flags": [
+            "--config",
+          ],
+          "value": {
+            "kind": "files",
+          },
+        },
+        {
+          "about": "read no such file",
+          "flags": [
+            "--no-config",
+          ],
+          "value": undefined,
         },
         {
           "about": "display help for command",

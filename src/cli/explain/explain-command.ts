@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, type Option } from "commander";
 import { parseDuration } from "../../config/duration.ts";
 import type { OutputFormat } from "../format-output.ts";
+import { addNodePlace } from "../node-place.ts";
 import { outputForPrograms } from "../output-option.ts";
 
 /** The options as commander reads them. */
@@ -29,22 +30,30 @@ export function addExplain(
   const group = program
     .command("explain")
     .description("tell why a pod or the node is as it is: what was decided, what it waits for, and what to do");
-  const add = (usage: string, about: string) =>
-    group
+  const places = new Map<Command, () => Promise<string>>();
+  const add = (usage: string, about: string) => {
+    const command = group
       .command(usage)
       .description(about)
       .addOption(outputForPrograms())
-      .option("--kubeconfig <file>", "ask this cluster, not the node of nodelet up on this machine", absolutePath)
-      .addOption(stateDirectory());
+      .option("--kubeconfig <file>", "ask this cluster, not the node of nodelet up on this machine", absolutePath);
+    places.set(command, addNodePlace(command, stateDirectory()));
+    return command;
+  };
+  const optionsOf = async (command: Command): Promise<ExplainCommand> => {
+    const options = command.opts<ExplainCommand>();
+    const stateDir = options.kubeconfig === undefined ? await places.get(command)?.() : undefined;
+    return { ...options, stateDir: stateDir ?? options.stateDir };
+  };
   const namespace = "-n, --namespace <name>";
   const pod = add("pod <name>", "what happened to a pod, also to one that is gone")
     .option(namespace, "its namespace", "default")
     .option("--since <duration>", "only what happened in this last time, such as 90m", duration)
     .option("--node <name>", "with --kubeconfig, for a pod that is gone: the node that had it (default: ask all)");
-  pod.action(async (name: string) => await run({ about: "pod", name, options: pod.opts<ExplainCommand>() }));
+  pod.action(async (name: string) => await run({ about: "pod", name, options: await optionsOf(pod) }));
   const node = add("node [name]", "what ails the node, and its pods that wait or have failed");
   node.action(async (name: string | undefined) => {
-    const options = node.opts<ExplainCommand>();
+    const options = await optionsOf(node);
     if (options.kubeconfig !== undefined && name === undefined) node.error("error: with --kubeconfig, name the node");
     await run({ about: "node", name, options });
   });
@@ -52,7 +61,7 @@ export function addExplain(
     namespace,
     "pods of this namespace only (default: all)",
   );
-  pending.action(async () => await run({ about: "pending", options: pending.opts<ExplainCommand>() }));
+  pending.action(async () => await run({ about: "pending", options: await optionsOf(pending) }));
 }
 
 const absolutePath = (path: string) => resolve(path);
