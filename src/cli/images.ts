@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { formatByteSize } from "../base/byte-size.ts";
 import { messageOf } from "../base/errors.ts";
 import { connectImages } from "../cluster/images/connect-images.ts";
+import type { ImportProgress } from "../cluster/images/import-archive.ts";
 import { loadArchive } from "../cluster/images/load-archive.ts";
 import { listNodeImages, type NodeImage, pruneNodeImages, removeNodeImage } from "../cluster/images/node-images.ts";
 import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
@@ -16,7 +17,7 @@ import { formatTable } from "./text-table.ts";
 /** What is asked of the images of a node. */
 export type ImagesCommand =
   | { readonly verb: "ls" | "prune" }
-  | { readonly verb: "load"; readonly files: readonly string[] }
+  | { readonly verb: "load"; readonly files: readonly string[]; readonly quiet: boolean }
   | { readonly verb: "rm"; readonly images: readonly string[]; readonly force: boolean };
 
 type Connection = Awaited<ReturnType<typeof connectImages>>;
@@ -26,8 +27,8 @@ interface Printer {
   line(text: string): void;
   /** A failure of one of several; the others are still done. */
   failure(text: string): void;
-  /** What takes long. */
-  waiting(text: string | undefined): void;
+  /** What takes long, and how far it is. */
+  waiting(text: string | undefined, howFar?: () => string): void;
 }
 
 const SIGNAL = new AbortController().signal;
@@ -73,7 +74,7 @@ async function run(connection: Connection, command: ImagesCommand, print: Printe
       return { images: found };
     }
     case "load":
-      return { loaded: await loadAll(connection, command.files, print) };
+      return { loaded: await loadAll(connection, command, print) };
     case "rm":
       return { removed: await removeAll(connection, command, print) };
     case "prune": {
@@ -88,18 +89,28 @@ async function run(connection: Connection, command: ImagesCommand, print: Printe
   }
 }
 
-async function loadAll(connection: Connection, files: readonly string[], print: Printer): Promise<string[]> {
+async function loadAll(
+  connection: Connection,
+  { files, quiet }: Extract<ImagesCommand, { verb: "load" }>,
+  print: Printer,
+): Promise<string[]> {
   const loaded: string[] = [];
   const isKnown = async (image: string) => {
     const request = ImageStatusRequest.fromPartial({ image: { image } });
     return (await connection.cri.images.imageStatus(request)).image !== undefined;
   };
   for (const file of files.map((name) => resolve(name))) {
-    print.line(`loading ${file} …`);
     const { size } = await stat(file).catch(() => ({ size: 0 }));
-    print.waiting(`containerd, which reads ${formatByteSize(size)} of ${file}`);
+    let progress: ImportProgress = { doneBytes: 0, image: undefined };
+    if (!quiet) {
+      print.line(`loading ${file} …`);
+      print.waiting("containerd, which", () => describeLoading(file, size, progress));
+    }
+    const onProgress = (now: ImportProgress) => {
+      progress = now;
+    };
     try {
-      const names = await loadArchive({ importer: connection.importer, isKnown }, file);
+      const names = await loadArchive({ importer: connection.importer, isKnown, onProgress }, file);
       for (const name of names) print.line(`loaded ${name}`);
       loaded.push(...names);
     } catch (error) {
@@ -109,6 +120,13 @@ async function loadAll(connection: Connection, files: readonly string[], print: 
     print.waiting(undefined);
   }
   return loaded;
+}
+
+/** Says how much of the file is read, and which image is unpacked. */
+function describeLoading(file: string, size: number, { doneBytes, image }: ImportProgress): string {
+  const share = size === 0 ? "" : ` (${Math.floor((Math.min(doneBytes, size) / size) * 100)}%)`;
+  const read = ` has read ${formatByteSize(doneBytes)} of ${formatByteSize(size)}${share} of ${file}`;
+  return image === undefined ? read : `${read}, and unpacks ${image}`;
 }
 
 async function removeAll(

@@ -289,10 +289,12 @@ function addImages(program: Command, finish: Finish): void {
     return command;
   };
   add("ls", "list the images", () => ({ verb: "ls" }));
-  add("load <file...>", "load archives of images: docker's or OCI's, compressed or not", (files) => ({
-    verb: "load",
-    files,
-  }));
+  const load = "load archives of images: docker's or OCI's, compressed or not";
+  add<{ quiet: boolean }>("load <file...>", load, (files, { quiet }) => ({ verb: "load", files, quiet })).option(
+    "-q, --quiet",
+    "print the names of images and what failed, and no progress",
+    false,
+  );
   add<{ force: boolean }>("rm <image...>", "remove images, each with all of its names", (images, { force }) => ({
     verb: "rm",
     images,

@@ -36,6 +36,15 @@ describe("on a terminal", () => {
     expect(taken()).toBe("");
   });
 
+  it("says how far it is whenever the line is drawn, and not more often", async () => {
+    const { clock, progress, taken } = createRig({ columns: 80 });
+    let done = 0;
+    progress.waiting("containerd", () => `: ${++done} of 9`);
+    await clock.advance(1_000);
+    expect(taken()).toBe(`${CLEAR}… containerd: 1 of 9${CLEAR}… containerd: 2 of 9 (1 s)`);
+    progress.waiting(undefined);
+  });
+
   it("the line is no longer than the terminal is wide, and has no control characters of others", () => {
     const { progress, taken } = createRig({ columns: 30 });
     progress.waiting(`pod \u001b[31m${"x".repeat(100)}`);

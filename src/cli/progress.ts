@@ -10,8 +10,9 @@ export interface Progress {
   /**
    * Tells what is waited for from now on, such as `containerd`; undefined: nothing. On a terminal one line shows it and is
    * rewritten; elsewhere it is written each ten seconds. Every wait must be ended, since its timer keeps the process.
+   * `howFar` is asked each time, and says how much is done.
    */
-  waiting(text: string | undefined): void;
+  waiting(text: string | undefined, howFar?: () => string): void;
 }
 
 /** Where the progress goes. */
@@ -31,7 +32,7 @@ const CLEAR = "\r\u001b[K";
 /** Creates the progress of one command. */
 export function createProgress(clock: Clock, output: ProgressOutput): Progress {
   const isTerminal = output.columns !== undefined && output.format === "text";
-  let wait: { readonly text: string; readonly since: number } | undefined;
+  let wait: { readonly text: string; readonly since: number; readonly howFar: () => string } | undefined;
   let timer: Timer | undefined;
 
   const put = (message: string, fields: object = {}) => {
@@ -43,9 +44,9 @@ export function createProgress(clock: Clock, output: ProgressOutput): Progress {
   const tick = () => {
     if (wait === undefined) return;
     const seconds = Math.round((clock.monotonic() - wait.since) / SECOND);
-    if (isTerminal)
-      output.write(CLEAR + cut(`… ${wait.text}${seconds === 0 ? "" : ` (${seconds} s)`}`, output.columns));
-    else if (seconds > 0) tellAgain(`still waiting for ${wait.text}`, seconds);
+    const text = toPlainText(`${wait.text}${wait.howFar()}`);
+    if (isTerminal) output.write(CLEAR + cut(`… ${text}${seconds === 0 ? "" : ` (${seconds} s)`}`, output.columns));
+    else if (seconds > 0) tellAgain(`still waiting for ${text}`, seconds);
     timer = clock.setTimer(isTerminal ? REDRAW_MS : REPEAT_MS, tick);
   };
   return {
@@ -54,11 +55,11 @@ export function createProgress(clock: Clock, output: ProgressOutput): Progress {
       put(text);
       if (isTerminal && wait !== undefined) redraw();
     },
-    waiting(text) {
+    waiting(text, howFar = () => "") {
       if (text === wait?.text) return;
       timer?.cancel();
       if (isTerminal && wait !== undefined) output.write(CLEAR);
-      wait = text === undefined ? undefined : { text: toPlainText(text), since: clock.monotonic() };
+      wait = text === undefined ? undefined : { text, since: clock.monotonic(), howFar };
       tick();
     },
   };

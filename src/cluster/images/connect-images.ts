@@ -5,9 +5,9 @@ import { silentLog } from "../../base/log.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import { connectCri } from "../../cri/connect.ts";
 import type { Cri } from "../../cri/port.ts";
-import { type ArchiveImporter, createArchiveImporter } from "../containerd/image-importer.ts";
 import { findProgram } from "../containerd/machine-facts.ts";
 import { computeRuntimeLayout } from "../containerd/runtime-layout.ts";
+import { type ArchiveImporter, createArchiveImporter } from "./archive-importer.ts";
 
 /** The two ways to the images of a node's own containerd. */
 interface ImageConnection {

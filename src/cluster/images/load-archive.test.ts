@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { CodedError } from "../../base/errors.ts";
 import { computePauseImage } from "./build-images.ts";
 import { buildImageArchive } from "./image-archive.ts";
+import { type ImportProgress, importArchiveFile } from "./import-archive.ts";
 import { loadArchive } from "./load-archive.ts";
 
 let directory: string;
@@ -32,6 +33,47 @@ async function load(content: Buffer | string, found: Record<string, string>, fai
   };
   return await loadArchive({ importer, isKnown: async () => true }, path);
 }
+
+test("a program reads each archive as a plain tar file on its input, and it is told how far it is", async () => {
+  const archive = await buildImageArchive(computePauseImage("amd64"));
+  const path = join(directory, "images.tar.gz");
+  const packed = gzipSync(archive);
+  await writeFile(path, packed);
+  const told: ImportProgress[] = [];
+  const script = "cat > $0; printf 'unpacking new:1 (sha256:0)...'; echo done";
+  const reader = { program: "sh", args: ["-c", script, join(directory, "read.tar")], timeoutMs: 60_000 };
+  const said = await importArchiveFile(reader, { path, form: "gzip" }, (progress) => told.push(progress));
+  expect(said).toContain("unpacking new:1");
+  expect((await readFile(join(directory, "read.tar"))).equals(archive)).toBe(true);
+  expect(told.at(-1)).toEqual({ doneBytes: packed.length, image: "new:1" });
+});
+
+test.each<[string, Buffer | string, string, string, RegExp]>([
+  [
+    "damaged",
+    gzipSync("x".repeat(100_000)).subarray(0, 60),
+    "cat > /dev/null",
+    "damaged",
+    /to its end: unexpected end/,
+  ],
+  ["refused by the program", gzipSync("x"), "echo no image; exit 3", "failed", /no image/],
+  ["not read to its end", gzipSync(Buffer.alloc(8_000_000)), "exec 0<&-; echo too much; exit 1", "failed", /too much/],
+])("an archive that is %s fails with what is wrong, and nothing is left waiting", async (_what, ...rest) => {
+  const [content, script, code, words] = rest;
+  const path = join(directory, "bad.tar.gz");
+  await writeFile(path, content);
+  const reader = { program: "sh", args: ["-c", script], timeoutMs: 60_000 };
+  const failed = importArchiveFile(reader, { path, form: "gzip" }, () => undefined);
+  await expect(failed).rejects.toMatchObject({ code, message: expect.stringMatching(words) });
+});
+
+test("a program that is not there is named", async () => {
+  const path = join(directory, "a.tar");
+  await writeFile(path, "x");
+  const reader = { program: "/none/ctr", args: [], timeoutMs: 60_000 };
+  const failed = importArchiveFile(reader, { path, form: "tar" }, () => undefined);
+  await expect(failed).rejects.toMatchObject({ code: "not-found", message: "/none/ctr is not installed" });
+});
 
 test("an archive gives the names of its images, compressed or not, and of those that were there", async () => {
   const archive = await buildImageArchive(computePauseImage("amd64"));
