@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { MINUTE } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { silentLog } from "../base/log.ts";
-import { createTimeline, type Decision } from "../base/timeline.ts";
+import { createTimeline, type Decision, type TimelineRecord } from "../base/timeline.ts";
 import { createFakeHost } from "../host/fake/create-fake-host.ts";
 import { fileError } from "../host/file-error.ts";
 import { createPodHistory } from "./pod-history.ts";
@@ -128,6 +128,77 @@ describe("the history of pods", () => {
     expect([await messages("web"), await messages("gone")]).toEqual([["begun"], []]);
     await stop();
   });
+});
+
+it("a million records take the room that they may, few writes, and are looked through for few", async () => {
+  const { clock, files } = createFakeHost();
+  let appends = 0;
+  const counting = {
+    ...files,
+    async append(...call: Parameters<typeof files.append>) {
+      appends += 1;
+      await files.append(...call);
+    },
+  };
+  let hear: (record: TimelineRecord) => void = () => undefined;
+  const timeline = {
+    subscribe(listener: typeof hear) {
+      hear = listener;
+      return () => true;
+    },
+  };
+  const options = { directory: DIRECTORY, maxBytes: 1024 * 1024, maxAgeMs: 7 * DAY };
+  const deps = { files: counting, clock, log: silentLog, timeline, present: () => () => true };
+  const history = createPodHistory(deps, options);
+  const stopping = new AbortController();
+  const running = history.run(stopping.signal);
+  const [pods, rounds, each] = [500, 250, 4_000];
+  for (let round = 0; round < rounds; round++) {
+    for (let index = 0; index < each; index++) {
+      const at = round * each + index;
+      hear({ ...decision(`${at}`), pod: pod(`pod-${index % pods}`), at, firstAt: at, count: 1 });
+    }
+    await clock.advance(1_000);
+  }
+  const present = await files.list(DIRECTORY);
+  const sizes = present.map(({ name }) => files.text(`${DIRECTORY}/${name}`)?.length ?? 0);
+  // The newest write may go beyond what is allowed, until the next one.
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(2 * 1024 * 1024);
+  expect(appends).toBe(rounds);
+  const { records } = await history.read({ namespace: "default", name: "pod-7" });
+  expect(records.at(-1)?.message).toBe(`${rounds * each - pods + 7}`);
+  expect(records.length).toBeLessThan(2_000);
+  expect(records.every(({ pod: of }) => of.name === "pod-7")).toBe(true);
+  stopping.abort();
+  await running;
+}, 600_000);
+
+it("two agents' records side by side are not mixed, and their directories tell them apart", async () => {
+  const { clock, files } = createRig();
+  const other = "/var/lib/other/nodelet/history";
+  const agents = [DIRECTORY, other].map((directory) => {
+    const timeline = createTimeline(clock);
+    const options = { directory, maxBytes: 1024 * 1024, maxAgeMs: 7 * DAY };
+    const history = createPodHistory({ files, clock, log: silentLog, timeline, present: () => () => true }, options);
+    const stopping = new AbortController();
+    const running = history.run(stopping.signal);
+    const stop = async () => {
+      stopping.abort();
+      await running;
+    };
+    return { record: timeline.record, history, stop };
+  });
+  for (let count = 0; count < 10; count++) {
+    for (const [index, { record }] of agents.entries()) record(pod("web"), decision(`of ${index}: ${count}`));
+    await clock.advance(600);
+  }
+  for (const [index, { history }] of agents.entries()) {
+    const { records } = await history.read(WEB);
+    expect(records.map(({ message }) => message)).toEqual(
+      Array.from({ length: 10 }, (_, count) => `of ${index}: ${count}`),
+    );
+  }
+  for (const { stop } of agents) await stop();
 });
 
 describe("the history on a disk with faults", () => {

@@ -26,6 +26,6 @@ export async function explainNodeItself(socketPath: string): Promise<NodeExplana
 /** Explains a pod by what the node agent left on the disk, while none runs. */
 export async function explainByFiles(rootDirectory: string, asked: PodName): Promise<PodExplanation> {
   const { records, unread } = await readHistory(linuxFiles, podHistoryDirectory(rootDirectory), asked);
-  const gaps = ["no node agent runs: this is what it has left on the disk", ...unread];
+  const gaps = [`no node agent runs: this is what the one of ${rootDirectory} has left on the disk`, ...unread];
   return explainPod({ ...asked, pod: undefined, records, gaps });
 }
