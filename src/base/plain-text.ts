@@ -13,3 +13,8 @@ export function toPlainText(text: string): string {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
 }
+
+/** The same for text of several lines, whose ends stay. */
+export function toPlainLines(text: string): string {
+  return text.split("\n").map(toPlainText).join("\n");
+}

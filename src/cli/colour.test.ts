@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { colour, wantsColour } from "./colour.ts";
 
@@ -18,4 +21,13 @@ it.each([
 it("a text has its colour and no more", () => {
   expect(colour("ok", "green", true)).toBe("\u001b[32mok\u001b[39m");
   expect(colour("ok", "green", false)).toBe("ok");
+});
+
+it("no command writes control sequences but by what asks whether they are wanted", () => {
+  const directory = fileURLToPath(new URL(".", import.meta.url));
+  const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
+  const sources = names.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  const writers = sources.filter((name) => /\\u001b|\\x1b|styleText/.test(readFileSync(join(directory, name), "utf8")));
+  // Progress rewrites its line on a terminal alone; a pipe gets whole lines.
+  expect(writers.toSorted()).toEqual(["colour.ts", "progress.ts"]);
 });

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { CodedError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { toPlainText } from "../base/plain-text.ts";
 import { claimProcessLock, readLockHolder } from "../cluster/processes/process-lock.ts";
 import { removeAllPods } from "../cluster/supervisor/remove-pods.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
@@ -62,7 +63,7 @@ export async function removePods(layout: StateLayout, log: Log, lockHeld = false
       },
       onFailure(pod, reason) {
         ending.remove(pod);
-        console.error(`  ${pod}: ${reason.slice(0, MAX_REASON_CHARACTERS)}`);
+        console.error(toPlainText(`  ${pod}: ${reason.slice(0, MAX_REASON_CHARACTERS)}`));
       },
       signal: new AbortController().signal,
     }).finally(() => progress.waiting(undefined));

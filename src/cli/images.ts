@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { formatByteSize } from "../base/byte-size.ts";
 import { messageOf } from "../base/errors.ts";
+import { toPlainLines, toPlainText } from "../base/plain-text.ts";
 import { connectImages } from "../cluster/images/connect-images.ts";
 import type { ImportProgress } from "../cluster/images/import-archive.ts";
 import { loadArchive } from "../cluster/images/load-archive.ts";
@@ -53,7 +54,7 @@ export async function images(
     waiting: progress.waiting,
     failure(text) {
       problems.push(text);
-      if (output === undefined) console.error(`nodelet: ${text}`);
+      if (output === undefined) console.error(`nodelet: ${toPlainLines(text)}`);
     },
   };
   try {
@@ -111,7 +112,7 @@ async function loadAll(
     };
     try {
       const names = await loadArchive({ importer: connection.importer, isKnown, onProgress }, file);
-      for (const name of names) print.line(`loaded ${name}`);
+      for (const name of names) print.line(toPlainText(`loaded ${name}`));
       loaded.push(...names);
     } catch (error) {
       print.waiting(undefined);
@@ -148,10 +149,11 @@ async function removeAll(
 }
 
 function titleOf({ names, digests, id }: NodeImage): string {
-  return names.length > 0 ? names.join(", ") : (digests[0] ?? id);
+  return toPlainText(names.length > 0 ? names.join(", ") : (digests[0] ?? id));
 }
 
-function formatImages(found: readonly NodeImage[]): string {
+/** Formats the images as a table. */
+export function formatImages(found: readonly NodeImage[]): string {
   if (found.length === 0) return "No images.";
   const rows = found.flatMap((image) => {
     const names = image.names.length > 0 ? image.names : [image.digests[0] ?? "<none>"];

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { Command, Option } from "commander";
 import { CodedError, codeOf, isNoSpace, messageOf } from "../base/errors.ts";
+import { toPlainLines } from "../base/plain-text.ts";
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
 import { KUBELET_VERSION } from "../config/kubelet-version.ts";
 import { createLog } from "../host/log/create-log.ts";
@@ -37,7 +38,7 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
   try {
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
-    console.error(`nodelet: ${explain(error)}`);
+    console.error(`nodelet: ${toPlainLines(explain(error))}`);
     exitCode = 1;
   }
   // Whatever a command left open does not keep it from ending.

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import { SECOND } from "../base/clock.ts";
-import { toPlainText } from "../base/plain-text.ts";
+import { toPlainLines, toPlainText } from "../base/plain-text.ts";
 import type { LogFormat } from "./log-options.ts";
 
 /** Tells somebody who waits what is done, and what is waited for. */
@@ -37,7 +37,8 @@ export function createProgress(clock: Clock, output: ProgressOutput): Progress {
 
   const put = (message: string, fields: object = {}) => {
     const record = { ts: clock.now(), v: 0, ...fields, msg: message };
-    output.write(`${output.format === "json" ? JSON.stringify(record) : message}\n`);
+    // Names of pods and images are of strangers.
+    output.write(`${output.format === "json" ? JSON.stringify(record) : toPlainLines(message)}\n`);
   };
   const tellAgain = (text: string, seconds: number) =>
     output.format === "json" ? put(text, { seconds }) : put(`  ${text} (${seconds} s)`);

@@ -1,4 +1,5 @@
 import { codeOf } from "../base/errors.ts";
+import { toPlainText } from "../base/plain-text.ts";
 import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
 import { readLiveProcess } from "../cluster/processes/process-identity.ts";
 import { readLockHolder } from "../cluster/processes/process-lock.ts";
@@ -36,7 +37,8 @@ async function describeApi(layout: StateLayout): Promise<string> {
   return `The Kubernetes API runs: export KUBECONFIG=${layout.kubeconfig}`;
 }
 
-function formatReport({ node, pods }: NodeReport, { isWide, api }: { isWide: boolean; api: string }): string {
+/** Formats what the node agent tells, for people. */
+export function formatReport({ node, pods }: NodeReport, { isWide, api }: { isWide: boolean; api: string }): string {
   const conditions = node.conditions.map(({ type, status: value, reason = "", message = "" }) => [
     type,
     value,
@@ -44,7 +46,7 @@ function formatReport({ node, pods }: NodeReport, { isWide, api }: { isWide: boo
     message,
   ]);
   return [
-    `Node ${node.name}, ${node.runtime.name} ${node.runtime.version}`,
+    toPlainText(`Node ${node.name}, ${node.runtime.name} ${node.runtime.version}`),
     api,
     "",
     formatTable(["CONDITION", "STATUS", "REASON", "MESSAGE"], conditions),
@@ -53,7 +55,8 @@ function formatReport({ node, pods }: NodeReport, { isWide, api }: { isWide: boo
   ].join("\n");
 }
 
-function formatManifests(rows: readonly ManifestRow[]): string {
+/** Formats how each manifest is. */
+export function formatManifests(rows: readonly ManifestRow[]): string {
   const cells = rows.map(({ file, status, objects, message }) => [file, status, String(objects), message]);
   return formatTable(["MANIFEST", "STATUS", "OBJECTS", "MESSAGE"], cells);
 }

@@ -43,6 +43,8 @@ describe("the exit code of a command", () => {
       code,
       text: expect.stringMatching(words),
     });
+    // A pipe gets no colours, whatever the command.
+    expect(result.stdout + result.stderr).not.toContain("\u001b");
   });
 
   it("doctor agrees with what it says", async () => {
