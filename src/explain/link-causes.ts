@@ -36,12 +36,12 @@ function findCause(record: TimelineRecord, before: readonly TimelineRecord[]): T
   const ofContainer = (earlier: TimelineRecord) => earlier.container === container;
   switch (reason) {
     case "BackOff":
-      return lastSince(before, (earlier) => ofContainer(earlier) && earlier.reason === "Exited", { container });
+      return lastSince(before, (earlier) => ofContainer(earlier) && earlier.reason === "Exited", container);
     case "Restarting":
       return before.findLast((earlier) => ofContainer(earlier) && earlier.reason === "Exited");
     case "Exited": {
       const why = message.includes("OOMKilled") ? "MemoryPeak" : "Killing";
-      return lastSince(before, (earlier) => ofContainer(earlier) && earlier.reason === why, { container });
+      return lastSince(before, (earlier) => ofContainer(earlier) && earlier.reason === why, container);
     }
     case "Killing":
       if (/ failed (liveness|startup) probe/.test(message)) {
@@ -78,7 +78,7 @@ function findPeak(
 function lastSince(
   before: readonly TimelineRecord[],
   fits: (record: TimelineRecord) => boolean,
-  { container }: Pick<TimelineRecord, "container">,
+  container: string | undefined,
 ): TimelineRecord | undefined {
   const startedAt = before.findLastIndex((earlier) => earlier.container === container && earlier.reason === "Started");
   return before.slice(startedAt + 1).findLast(fits);

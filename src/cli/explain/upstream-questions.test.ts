@@ -65,10 +65,10 @@ describe("what users ask upstream", () => {
     expect(words).toMatch(
       /Killing: Stopping container main\n +because Evicted: .*\n +because Reading: memory.available/,
     );
-    const probe = {
+    const probe: Decision = {
       ...{ type: "Warning", reason: "ProbeVerdict", container: "main" },
       message: 'Liveness probe failed 3 times in a row; its last answers: "dead"',
-    } as const;
+    };
     const stop = { ...KILL, message: "Container main failed liveness probe, will be restarted" };
     expect((await answer([probe, stop])).words).toMatch(/because ProbeVerdict: .*its last answers: "dead"/);
     const message = "alice asked for it with kubectl/v1.36.0, within 30 s";

@@ -75,7 +75,7 @@ function isBrokenPipe(error: unknown): boolean {
   return codeOf(error) === "EPIPE" || codeOf(error) === "ECONNRESET" || codeOf(error) === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
-function spawnError(program: string, reason: unknown): CodedError {
+function spawnError(program: string, reason: unknown): CodedError<"not-found" | "failed"> {
   if (codeOf(reason) === "ENOENT") return new CodedError("not-found", `${program} is not installed`);
   return new CodedError("failed", `${program}: ${messageOf(reason)}`, { cause: reason });
 }
