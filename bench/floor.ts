@@ -83,7 +83,7 @@ export async function createFloor(world: World): Promise<Floor> {
       const { signal } = new AbortController();
       const made = await configs.container({ ...input, ...nothing, targetContainerId: undefined }, signal);
       if ("reason" in made) throw new Error(made.message);
-      const { config: sandboxConfig } = await configs.sandbox(pod, 0);
+      const { config: sandboxConfig } = await configs.sandbox(pod, { attempt: 0, volumes: nothing.volumes });
       const logDirectory = podLogDirectory(directories.logs, podReference(pod));
       return {
         sandboxConfig: { ...sandboxConfig, logDirectory },

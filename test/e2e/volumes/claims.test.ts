@@ -63,6 +63,19 @@ describe("claims of pods", () => {
     await removeClaimed(world, "local");
   });
 
+  it.concurrent("give the pod's processes the group that the volume is annotated with", async () => {
+    await mkdir(path("shared"));
+    await runCommand("chgrp", ["4321", path("shared")]);
+    await runCommand("chmod", ["0070", path("shared")]);
+    const annotations = { "pv.beta.kubernetes.io/gid": "4321" };
+    await createClaimed(world, { name: "shared", source: { hostPath: { path: path("shared") } }, annotations });
+    const spec = { securityContext: { runAsUser: 1000, runAsGroup: 1000, supplementalGroups: [7] } };
+    await world.run(mountingPod("shared", { volumes: { v: ofClaim("shared") }, spec }));
+    expect(await world.shell("shared", "id -G; echo mine > /v/data; cat /v/data")).toBe("1000 7 4321\nmine\n");
+    expect(await world.end("shared")).toEqual([]);
+    await removeClaimed(world, "shared");
+  });
+
   it.concurrent("on a local volume that is not there, or of another node, keep the pod waiting and say so", async () => {
     await createClaimed(world, { name: "gone", source: { local: { path: path("gone") } }, volume: ON_THIS_NODE });
     await world.create(mountingPod("gone", { volumes: { v: ofClaim("gone") } }));

@@ -9,6 +9,8 @@ export interface ClaimedVolume {
   volumeMode?: "Filesystem" | "Block";
   /** More fields of the persistent volume's spec. */
   volume?: object;
+  /** The annotations of the persistent volume. */
+  annotations?: Readonly<Record<string, string>>;
 }
 
 const CLASS = "by-hand";
@@ -16,11 +18,12 @@ const VOLUMES = "/api/v1/persistentvolumes";
 const CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims";
 
 /** A persistent volume on this node. */
-export function persistentVolume({ name, source, accessMode, volumeMode, volume }: ClaimedVolume): object {
+export function persistentVolume(claimed: ClaimedVolume): object {
+  const { name, source, accessMode, volumeMode, volume, annotations } = claimed;
   return {
     apiVersion: "v1",
     kind: "PersistentVolume",
-    metadata: { name },
+    metadata: { name, ...(annotations && { annotations }) },
     spec: {
       capacity: { storage: "16Mi" },
       accessModes: [accessMode ?? "ReadWriteOnce"],

@@ -72,7 +72,7 @@ describe.each(LATER_PODS)("$name", (later) => {
   });
 
   it("RunPodSandbox", async () => {
-    const { config } = await configs.sandbox(later.pod, 0);
+    const { config } = await configs.sandbox(later.pod, { attempt: 0, volumes: new Map() });
     expect(toWireJson(config)).toEqual(later.sandbox);
   });
 

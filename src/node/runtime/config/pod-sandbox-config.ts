@@ -21,6 +21,8 @@ export interface PodSandboxConfigInput {
   cgroupParent: string;
   /** A pod with `hostUsers: false` needs it, and only such a pod. */
   userNamespace?: UserNamespaceMapping | undefined;
+  /** The groups that the pod's persistent volumes belong to. Default: none. */
+  volumeGroups?: readonly bigint[] | undefined;
 }
 
 /** The error is the reason why no sandbox can be made; the warnings are for events on the pod. */
@@ -54,11 +56,12 @@ export function buildPodSandboxConfig(input: PodSandboxConfigInput): PodSandboxC
   return { ok: true, config, warnings };
 }
 
-function buildLinuxConfig({ pod, node, cgroupParent, userNamespace }: PodSandboxConfigInput): LinuxPodSandboxConfig {
+function buildLinuxConfig(input: PodSandboxConfigInput): LinuxPodSandboxConfig {
+  const { pod, node, cgroupParent } = input;
   const sysctls = pod.spec?.securityContext?.sysctls ?? [];
   return LinuxPodSandboxConfig.fromPartial({
     cgroupParent,
-    securityContext: buildSandboxSecurityContext(pod, userNamespace),
+    securityContext: buildSandboxSecurityContext(pod, input),
     sysctls: Object.fromEntries(sysctls.map(({ name, value }) => [normaliseSysctl(name), value])),
     overhead: computeOverheadResources(pod, node),
     resources: computeSandboxResources(pod, node),

@@ -135,6 +135,12 @@ describe("findSecurityError", () => {
   });
 });
 
+it("gives the container the groups of its pod's volumes, each that the pod does not ask for itself", () => {
+  const input = make({ pod: { fsGroup: 100, supplementalGroups: [200] } });
+  const { supplementalGroups } = buildContainerSecurityContext({ ...input, volumeGroups: [200n, 300n] });
+  expect(supplementalGroups).toEqual([100n, 200n, 300n]);
+});
+
 describe("buildSandboxSecurityContext", () => {
   it.each<{ why: string; pod: Pod; privileged: boolean }>([
     { why: "no privileged container", pod: { spec: { containers: [{ name: "a" }] } }, privileged: false },
@@ -146,15 +152,16 @@ describe("buildSandboxSecurityContext", () => {
       privileged: true,
     },
   ])("is privileged as its containers need: $why", ({ pod, privileged }) => {
-    expect(buildSandboxSecurityContext(pod, undefined).privileged).toBe(privileged);
+    expect(buildSandboxSecurityContext(pod, {}).privileged).toBe(privileged);
   });
 
   it("takes user, groups and SELinux from the pod", () => {
     const securityContext = { runAsUser: 5, runAsGroup: 0, fsGroup: 7, seLinuxOptions: { type: "t" } };
-    expect(buildSandboxSecurityContext({ spec: { containers: [], securityContext } }, undefined)).toMatchObject({
+    const pod = { spec: { containers: [], securityContext } };
+    expect(buildSandboxSecurityContext(pod, { volumeGroups: [8n] })).toMatchObject({
       runAsUser: { value: 5n },
       runAsGroup: { value: 0n },
-      supplementalGroups: [7n],
+      supplementalGroups: [7n, 8n],
       selinuxOptions: { type: "t" },
     });
   });

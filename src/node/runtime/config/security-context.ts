@@ -27,6 +27,8 @@ export interface ContainerSecurityInput {
   /** The container whose processes an ephemeral container sees. */
   targetContainerId?: string | undefined;
   userNamespace?: UserNamespaceMapping | undefined;
+  /** The groups that the pod's persistent volumes belong to. Default: none. */
+  volumeGroups?: readonly bigint[] | undefined;
 }
 
 /**
@@ -68,7 +70,7 @@ export function buildContainerSecurityContext(input: ContainerSecurityInput): Li
     noNewPrivs: effective.allowPrivilegeEscalation === false,
     maskedPaths: unmasked ? [] : MASKED_PATHS,
     readonlyPaths: unmasked ? [] : READONLY_PATHS,
-    ...groups(pod),
+    ...groups(pod, input.volumeGroups),
     seccomp: buildSeccompProfile(pod, container, node),
     ...buildAppArmor(pod, container),
   });
@@ -77,7 +79,7 @@ export function buildContainerSecurityContext(input: ContainerSecurityInput): Li
 /** Builds the settings that hold for the pod as a whole. The sandbox always has the runtime's seccomp profile. */
 export function buildSandboxSecurityContext(
   pod: Pod,
-  userNamespace: UserNamespaceMapping | undefined,
+  { userNamespace, volumeGroups }: Pick<ContainerSecurityInput, "userNamespace" | "volumeGroups">,
 ): LinuxSandboxSecurityContext {
   const { runAsUser, runAsGroup, seLinuxOptions } = pod.spec?.securityContext ?? {};
   return LinuxSandboxSecurityContext.fromPartial({
@@ -85,7 +87,7 @@ export function buildSandboxSecurityContext(
     selinuxOptions: selinuxOptions(seLinuxOptions),
     runAsUser: int64(runAsUser),
     runAsGroup: int64(runAsGroup),
-    ...groups(pod),
+    ...groups(pod, volumeGroups),
     // The runtime must allow in the sandbox what any of the containers will need.
     privileged: podContainers(pod).some(({ container }) => container.securityContext?.privileged === true),
     seccomp: { profileType: ProfileType.RuntimeDefault },
@@ -150,10 +152,15 @@ function knownUser({ uid, username = "" }: ImageUser): RunAs {
   return { runAsUser: username === "" ? { value: 0n } : undefined, runAsUsername: username };
 }
 
-function groups(pod: Pod): Pick<LinuxContainerSecurityContext, "supplementalGroups" | "supplementalGroupsPolicy"> {
+function groups(
+  pod: Pod,
+  ofVolumes: readonly bigint[] = [],
+): Pick<LinuxContainerSecurityContext, "supplementalGroups" | "supplementalGroupsPolicy"> {
   const { fsGroup, supplementalGroups = [], supplementalGroupsPolicy } = pod.spec?.securityContext ?? {};
+  const asked = supplementalGroups.map(BigInt);
+  const own = [...(fsGroup === undefined ? [] : [BigInt(fsGroup)]), ...asked];
   return {
-    supplementalGroups: [...(fsGroup === undefined ? [] : [fsGroup]), ...supplementalGroups].map(BigInt),
+    supplementalGroups: [...own, ...ofVolumes.filter((group) => !asked.includes(group))],
     supplementalGroupsPolicy:
       supplementalGroupsPolicy === "Strict" ? SupplementalGroupsPolicy.Strict : SupplementalGroupsPolicy.Merge,
   };

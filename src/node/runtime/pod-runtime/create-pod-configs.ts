@@ -7,6 +7,7 @@ import type { NodeDeviceClaims } from "../../resources/device-claims/node-device
 import type { ContainerDevices } from "../../resources/devices/container-devices.ts";
 import { type DeviceOptions, NO_DEVICE_OPTIONS } from "../../resources/devices/device-options.ts";
 import type { NodeMemory } from "../../resources/memory/node-memory.ts";
+import { volumeGroups } from "../../storage/volumes/persistent/volume-gid.ts";
 import type { ReadyVolume } from "../../storage/volumes/volume-plugin.ts";
 import { buildContainerConfig, type ContainerMount, findContainerConfigError } from "../config/container-config.ts";
 import { readEnvFiles } from "../config/env-files.ts";
@@ -24,9 +25,17 @@ import type { StartFailure } from "./start-failure.ts";
 /** The translation of pods into the runtime's messages, for this node. */
 export interface PodConfigs {
   /** The config of a sandbox that exists or shall be made. Rejects with a PodSandboxError for a pod that cannot have one. */
-  sandbox(pod: Pod, attempt: number): Promise<SandboxConfig>;
+  sandbox(pod: Pod, sandbox: WantedSandbox): Promise<SandboxConfig>;
   /** The config, or a CreateContainerConfigError; rejects on an abort and when files of the node cannot be made or read. */
   container(input: ContainerInput, signal: AbortSignal): Promise<ContainerStartConfig | StartFailure>;
+}
+
+/** A sandbox of a pod: its number, and what it depends on besides the pod and the node. */
+export interface WantedSandbox {
+  /** It is 0 for the pod's first sandbox. */
+  attempt: number;
+  /** The pod's volumes by name. */
+  volumes: ReadonlyMap<string, ReadyVolume>;
 }
 
 interface SandboxConfig {
@@ -85,10 +94,11 @@ export function createPodConfigs(facts: NodeFacts, deps: PodConfigsDeps): PodCon
     pod.spec?.hostUsers === false ? await deps.userNamespaces?.mappingOf(podUid(pod)) : undefined;
 
   return {
-    async sandbox(pod, attempt) {
+    async sandbox(pod, { attempt, volumes }) {
       const userNamespace = await userNamespaceOf(pod);
       const cgroupParent = deps.cgroupParentOf?.(pod) ?? "";
-      const result = buildPodSandboxConfig({ pod, attempt, node: factsOf(pod), cgroupParent, userNamespace });
+      const shared = { cgroupParent, userNamespace, volumeGroups: volumeGroups(volumes) };
+      const result = buildPodSandboxConfig({ pod, attempt, node: factsOf(pod), ...shared });
       if (!result.ok) throw new PodSandboxError("invalid-config", result.error);
       return { config: result.config, warnings: result.warnings };
     },
@@ -107,7 +117,8 @@ export function createPodConfigs(facts: NodeFacts, deps: PodConfigsDeps): PodCon
       const claimed = deps.deviceClaims?.cdiDevicesOf(pod, container) ?? { ok: true, names: [] };
       if (!claimed.ok) return configError(claimed.error);
       const userNamespace = await userNamespaceOf(pod);
-      const wanted = { pod, container, restartCount, imageRef, imageUser, node, targetContainerId, userNamespace };
+      const shared = { userNamespace, volumeGroups: volumeGroups(input.volumes) };
+      const wanted = { pod, container, restartCount, imageRef, imageUser, node, targetContainerId, ...shared };
       const error = findContainerConfigError(wanted);
       if (error !== undefined) return configError(error);
       const made = await input.makeMounts(environment.variables);

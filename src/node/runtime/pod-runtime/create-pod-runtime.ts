@@ -221,11 +221,16 @@ interface Sandbox {
 }
 
 async function readySandbox(starter: SandboxStarter, { pod, status, actions, options }: Run): Promise<Sandbox> {
+  const { volumes } = options.volumes;
   if (actions.createSandbox !== undefined)
-    return await starter.start(pod, actions.createSandbox.attempt, options.signal);
+    return await starter.start(pod, { attempt: actions.createSandbox.attempt, volumes }, options.signal);
   const current = status.sandboxes.find(({ id }) => id === actions.sandboxId);
   assert(current !== undefined, "the plan starts containers only in a sandbox");
-  return { id: current.id, config: await starter.configOf(pod, current.attempt), ips: current.ips };
+  return {
+    id: current.id,
+    config: await starter.configOf(pod, { attempt: current.attempt, volumes }),
+    ips: current.ips,
+  };
 }
 
 async function startOne(

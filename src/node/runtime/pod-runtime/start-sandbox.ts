@@ -6,15 +6,15 @@ import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Host } from "../../../host/port.ts";
 import { podLogDirectory } from "../logs/container-log-paths.ts";
-import type { PodConfigs } from "./create-pod-configs.ts";
+import type { PodConfigs, WantedSandbox } from "./create-pod-configs.ts";
 import type { RuntimeMetrics } from "./metrics.ts";
 import { PodSandboxError } from "./pod-sandbox-error.ts";
 
 export interface SandboxStarter {
   /** Makes and starts a sandbox; rejects with a PodSandboxError, which is an event of the pod too. */
-  start(pod: Pod, attempt: number, signal: AbortSignal): Promise<StartedSandbox>;
+  start(pod: Pod, wanted: WantedSandbox, signal: AbortSignal): Promise<StartedSandbox>;
   /** Computes the config that a sandbox of this pod and attempt was made with. */
-  configOf(pod: Pod, attempt: number): Promise<cri.PodSandboxConfig>;
+  configOf(pod: Pod, wanted: WantedSandbox): Promise<cri.PodSandboxConfig>;
 }
 
 export interface StartedSandbox {
@@ -99,15 +99,15 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
   };
 
   return {
-    configOf: async (pod, attempt) => (await deps.configs.sandbox(pod, attempt)).config,
-    async start(pod, attempt, signal) {
+    configOf: async (pod, wanted) => (await deps.configs.sandbox(pod, wanted)).config,
+    async start(pod, wanted, signal) {
       const hasOwnUsers = pod.spec?.hostUsers === false;
       metrics.startedPods.add();
       if (hasOwnUsers) metrics.startedUserNamespacedPods.add();
       let runtimeHandler = "";
       try {
         runtimeHandler = await handlerOf(pod, signal);
-        const { config, warnings } = await deps.configs.sandbox(pod, attempt);
+        const { config, warnings } = await deps.configs.sandbox(pod, wanted);
         const begun = host.clock.monotonic();
         const id = await run(pod, { config, runtimeHandler }, signal);
         const tookMs = Math.trunc(host.clock.monotonic() - begun);

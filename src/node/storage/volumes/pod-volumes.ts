@@ -2,6 +2,7 @@ import type { Pod, Volume } from "../../../api/gen/types.ts";
 import { podContainers, podReference } from "../../../api/pods.ts";
 import type { Mounts } from "../../../host/mounts-port.ts";
 import type { Files } from "../../../host/port.ts";
+import { volumeGroupOf } from "./persistent/volume-gid.ts";
 import type { SubPaths } from "./subpaths/sub-paths.ts";
 import { tearDownVolumes } from "./tear-down-volumes.ts";
 import { volumeDirectories } from "./volume-directories.ts";
@@ -93,7 +94,9 @@ export function createPodVolumes(deps: PodVolumesDeps, options: { rootDirectory:
       const ready = new Map<string, ReadyVolume>();
       for (const [index, { name }] of volumes.entries()) {
         const outcome = begun[index];
-        if (outcome?.status === "fulfilled") ready.set(name, outcome.value.volume);
+        if (outcome?.status !== "fulfilled") continue;
+        const source = found[index]?.status === "fulfilled" ? found[index].value.request.source : undefined;
+        ready.set(name, { ...outcome.value.volume, ...(source && volumeGroupOf(source)) });
       }
       return { volumes: ready, finished };
     },

@@ -69,7 +69,12 @@ export interface VolumeSetUp {
 }
 
 /** A volume that containers may mount. */
-export type ReadyVolume =
+export type ReadyVolume = MountableVolume & {
+  /** The group that the persistent volume's files belong to, by its annotation; the pod's processes get it too. */
+  readonly group?: bigint | undefined;
+};
+
+type MountableVolume =
   | {
       readonly kind: "files";
       readonly hostPath: string;
