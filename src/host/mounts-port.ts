@@ -46,6 +46,13 @@ export interface Mounts {
    */
   formatAndMount(request: FileSystemMount, signal?: AbortSignal): Promise<void>;
   /**
+   * Makes the file system of a block device, mounted at `target`, as large as the device. One that is as large already is
+   * a success too. Nothing happens where the device is read-only or holds nothing at all. Rejects with `EOPNOTSUPP` for a
+   * type that cannot grow, with `ENOENT` where the program of the type (`resize2fs`, `xfs_growfs`, `btrfs`) is missing,
+   * and with `ETIMEDOUT`.
+   */
+  growFileSystem(request: GrownFileSystem, signal?: AbortSignal): Promise<void>;
+  /**
    * Unmounts all that is mounted over the path, stacked mounts and those below it included. Does nothing where nothing
    * is mounted, nor for a link. Rejects with `EBUSY` while the mount is in use, and with `ETIMEDOUT` if it does not end
    * within `timeoutMs` (default 30 s). `isLocal` says that no other machine is needed for the unmount, so that the
@@ -82,6 +89,13 @@ export interface BindBeneath {
   readonly path: string;
   readonly target: string;
   readonly directoryMode?: number | undefined;
+}
+
+export interface GrownFileSystem {
+  /** `/dev/sda1` */
+  readonly source: string;
+  readonly target: string;
+  readonly timeoutMs: number;
 }
 
 export interface FileSystemMount {

@@ -306,6 +306,45 @@ function describeFileSystems() {
     });
   });
 
+  const growDevice = async (source: string) => {
+    await run("truncate", ["-s", "384M", path("image")]);
+    await run("losetup", ["-c", source]);
+  };
+
+  // A mounted ext4 grows for CAP_SYS_RESOURCE only, which containers lack; one that is not mounted grows anywhere.
+  it("makes ext4 as large as its device", async () => {
+    const source = await makeDevice();
+    await run("mkfs.ext4", ["-q", source]);
+    await growDevice(source);
+    for (let round = 0; round < 2; round++) {
+      await mounts.growFileSystem({ source, target: path("target"), timeoutMs: 30_000 });
+      const { stdout } = await run("dumpe2fs", ["-h", source]);
+      const [blocks, size] = [/Block count: +(\d+)/, /Block size: +(\d+)/].map((field) =>
+        Number(field.exec(stdout)?.[1]),
+      );
+      expect((blocks ?? 0) * (size ?? 0)).toBe(384 * 1_048_576);
+    }
+  });
+
+  it.each(["xfs", "btrfs"])("makes a mounted %s as large as its device, or says what is missing", async (type) => {
+    const source = await makeDevice(320);
+    await make("target");
+    const request = { source, target: path("target"), timeoutMs: 60_000 };
+    const isThere = await mounts.formatAndMount({ ...request, type, options: [] }).then(
+      () => true,
+      (error: unknown) => {
+        expect(error).toMatchObject({ code: "ENOENT", message: expect.stringContaining(`mkfs.${type}`) });
+        return false;
+      },
+    );
+    if (!isThere) return;
+    const sizeOf = async () => Number((await run("df", ["--output=size", "-k", path("target")])).stdout.split("\n")[1]);
+    const before = await sizeOf();
+    await growDevice(source);
+    await mounts.growFileSystem(request);
+    expect(await sizeOf()).toBeGreaterThan(before + 60_000);
+  });
+
   it("does not mount what fsck cannot mend", async () => {
     const source = await makeDevice();
     await make("target");

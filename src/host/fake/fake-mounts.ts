@@ -130,6 +130,12 @@ export function createFakeMounts(deps: {
         access(what, () => isOver() || mountFrom(request, () => devices.format(request))),
       );
     },
+    growFileSystem: async ({ source, target, timeoutMs }, signal) => {
+      const what = { operation: "growFileSystem", path: target, source } as const;
+      await within(clock, { ...what, timeoutMs, signal }, async (isOver) =>
+        access(what, () => isOver() || devices.grow(source, target)),
+      );
+    },
     unmount: async (path, { timeoutMs = UNMOUNT_TIMEOUT_MS } = {}) => {
       await within(clock, { operation: "unmount", path, timeoutMs }, async (isOver) =>
         access({ operation: "unmount", path }, () => {
@@ -174,6 +180,8 @@ async function within(clock: Clock, bound: Bound, work: (isOver: () => boolean) 
   });
 }
 
+const GROWING_TYPES: ReadonlySet<string> = new Set(["ext3", "ext4", "xfs", "btrfs"]);
+
 /** The file systems that are mounted by their source: servers' exports and block devices. */
 function createDevices(tree: MemoryTree) {
   const devices = new Map<string, { type: string; root: MemoryEntry } | undefined>();
@@ -189,6 +197,12 @@ function createDevices(tree: MemoryTree) {
   return {
     put: (source: string, type: string | undefined) => {
       devices.set(source, type === undefined ? undefined : { type, root: createRoot(tree, 0o755) });
+    },
+    /** The files of a fake file system have no size, so that nothing of one that grows can be seen. */
+    grow: (source: string, target: string) => {
+      const type = devices.get(source)?.type;
+      if (type === undefined || GROWING_TYPES.has(type)) return;
+      throw new CodedError("EOPNOTSUPP", `EOPNOTSUPP: cannot grow the file system of '${source}' at '${target}'`);
     },
     /** An export is empty until it is first mounted. */
     open,

@@ -14,6 +14,7 @@ import { createHostPathPlugin } from "../storage/volumes/local/host-path.ts";
 import { createNfsPlugin } from "../storage/volumes/network/nfs-plugin.ts";
 import { createRefusedPlugin } from "../storage/volumes/network/refused-volumes.ts";
 import { createClaimedVolumes } from "../storage/volumes/persistent/claimed-volumes.ts";
+import type { ExpandClaimDeps } from "../storage/volumes/persistent/expand-claim.ts";
 import { createLocalPlugin } from "../storage/volumes/persistent/local-plugin.ts";
 import { createPodVolumes, type PodVolumes } from "../storage/volumes/pod-volumes.ts";
 import { createSubPaths, type SubPaths } from "../storage/volumes/subpaths/sub-paths.ts";
@@ -54,7 +55,7 @@ export function composeVolumes(foundation: Foundation, { cluster, data }: Volume
   const drivers = cluster && composeDriverVolumes(foundation, cluster, storage);
   const statistics = composeVolumeStats(foundation, drivers?.csi);
   const plugins = [
-    ...composePlugins(foundation, storage),
+    ...composePlugins(foundation, { cluster, storage }),
     ...composeApiPlugins(foundation, { cluster, data }),
     ...(drivers?.plugins ?? []),
   ].map(statistics.observe);
@@ -69,15 +70,20 @@ export function composeVolumes(foundation: Foundation, { cluster, data }: Volume
   };
 }
 
-/** The plugins that need nothing of the API server. */
-function composePlugins({ ports, config, timeline, facts }: Foundation, storage: Storage): VolumePlugin[] {
+/** The plugins of what is on this machine or a file server. */
+function composePlugins(
+  { ports, config, timeline, facts }: Foundation,
+  { cluster, storage }: { cluster: ClusterParts | undefined; storage: Storage },
+): VolumePlugin[] {
   const { clock, files, mounts } = ports.host;
-  const { rootDirectory } = config;
   const directoryMaker = createVolumeDirectoryMaker({ files, mounts });
   return [
     createEmptyDirPlugin({ directoryMaker, allocatable: () => facts.allocatable }),
     createHostPathPlugin(storage),
-    createLocalPlugin({ ...storage, clock, tell: createPodRecorder(timeline) }, { rootDirectory }),
+    createLocalPlugin(
+      { ...storage, clock, tell: createPodRecorder(timeline), updateClaimStatus: cluster && claimWriter(cluster) },
+      config,
+    ),
     createNfsPlugin({ files, mounts }),
     createImageVolumePlugin(),
     createRefusedPlugin(),
@@ -113,6 +119,10 @@ function composeClaims({ ports, config }: Foundation, { refs, ownNodeClient }: C
     clock: ports.host.clock,
     node: async (signal) => ({ name, labels: await ownNodeClient.readLabels(signal) }),
   });
+}
+
+function claimWriter({ refs }: ClusterParts): ExpandClaimDeps["updateClaimStatus"] {
+  return async (claim, status, signal) => await refs.claims.updateClaimStatus({ claim, status }, signal);
 }
 
 function volumeSources({ objects, tokens, trustBundles }: RefParts, facts: NodeFacts) {

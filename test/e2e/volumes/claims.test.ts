@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -18,6 +19,8 @@ import { createVolumeNode, mountingPod, type VolumeNode } from "./volume-node.ts
 
 /** From the binding to a running pod: a sandbox and two reads of the API. */
 const SOON_MS = 5_000;
+/** A running pod is looked at again once a minute or so. */
+const GROWTH_MS = 180_000;
 const CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims";
 
 describe("claims of pods", () => {
@@ -115,6 +118,39 @@ describe("claims of pods", () => {
       await device.remove();
     }
   });
+
+  it.runIf(existsSync("/usr/sbin/mkfs.xfs"))(
+    "on a local disk grow while a pod runs (needs mkfs.xfs)",
+    { timeout: 240_000 },
+    async () => {
+      const device = await createLoopDevice(path("growing.img"), 320);
+      try {
+        const source = { local: { path: device.path, fsType: "xfs" } };
+        await createClaimed(world, { name: "growing", source, volume: ON_THIS_NODE });
+        await world.run(mountingPod("growing", { volumes: { v: ofClaim("growing") } }));
+        const sizeOf = async () => Number(await world.shell("growing", "df -k /v | awk 'NR == 2 { print $2 }'"));
+        const before = await sizeOf();
+        await runCommand("truncate", ["-s", "384M", path("growing.img")]);
+        await runCommand("losetup", ["-c", device.path]);
+        const storage = "384Mi";
+        await world.api.patch("merge", `${CLAIMS}/growing/status`, {
+          status: { allocatedResourceStatuses: { storage: "NodeResizePending" }, allocatedResources: { storage } },
+        });
+        await world.api.patch("merge", "/api/v1/persistentvolumes/growing", { spec: { capacity: { storage } } });
+        const told = async () => {
+          const { status } = await world.api.object("GET", `${CLAIMS}/growing`);
+          return status;
+        };
+        await expect.poll(told, { timeout: GROWTH_MS, interval: 1_000 }).toMatchObject({ capacity: { storage } });
+        await world.event("growing", { type: "Normal", reason: "FileSystemResizeSuccessful" });
+        expect(await sizeOf()).toBeGreaterThan(before + 50_000);
+        expect(await world.end("growing")).toEqual([]);
+      } finally {
+        await removeClaimed(world, "growing");
+        await device.remove();
+      }
+    },
+  );
 
   it.concurrent("of mode Block are a device in the container", async () => {
     const device = await createLoopDevice(path("block.img"), 1);

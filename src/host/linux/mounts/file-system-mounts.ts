@@ -3,6 +3,7 @@ import type { FileSystemMount, Mounts } from "../../mounts-port.ts";
 import { openPlace, withPlace } from "./held-place.ts";
 import { mountError } from "./mount-calls.ts";
 import { programError } from "./program-error.ts";
+import { readDeviceFormat } from "./read-device-format.ts";
 import type { ProgramEnd, RunMountProgram } from "./run-mount-program.ts";
 
 /** One request with the time that is left for all its programs. */
@@ -40,7 +41,7 @@ async function formatAndMount(run: Run): Promise<void> {
   const { source, target, type, options } = run.request;
   const readOnly = options.includes("ro");
   const what = { operation: `mount '${source}' at`, path: target };
-  const held = await readFormat(run);
+  const held = await readDeviceFormat(source, async (name, args) => await start(run, name, args));
   if (held === "" && readOnly) {
     const why = `cannot mount unformatted disk ${source} as we are manipulating it in read-only mode`;
     throw mountError("EINVAL", { ...what, why });
@@ -58,21 +59,6 @@ async function mount(run: Run): Promise<void> {
   if (end.code !== 0) {
     throw programError(end, { operation: `mount '${source}' at`, path: target, program: "mount" });
   }
-}
-
-/** blkid's exit code for a device on which it found nothing. */
-const NOTHING_FOUND = 2;
-
-/** The type of the data that the device holds; empty if it holds nothing at all. */
-async function readFormat(run: Run): Promise<string> {
-  const { source } = run.request;
-  // A missing device looks to blkid like one that holds nothing, and must not be formatted, so `stderr` must be empty
-  // too.
-  const end = await start(run, "blkid", ["-p", "-s", "TYPE", "-s", "PTTYPE", "-o", "export", "--", source]);
-  if (end.code === NOTHING_FOUND && end.stderr === "") return "";
-  if (end.code !== 0) throw programError(end, { operation: "read the format of", path: source, program: "blkid" });
-  if (/^PTTYPE=./m.test(end.stdout)) return "unknown data, probably partitions";
-  return /^TYPE=(.+)$/m.exec(end.stdout)?.[1] ?? "unknown data";
 }
 
 async function format(run: Run): Promise<void> {

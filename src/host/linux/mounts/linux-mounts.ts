@@ -3,6 +3,7 @@ import type { Mounts } from "../../mounts-port.ts";
 import type { Programs } from "../../programs-port.ts";
 import { bindBeneath, bindMount } from "./bind-mounts.ts";
 import { createFileSystemMounts } from "./file-system-mounts.ts";
+import { createFileSystemGrowth } from "./grow-file-system.ts";
 import { readMountIdAt, withPlace } from "./held-place.ts";
 import { hugepagesFileSystem, memoryFileSystem, mountEmpty } from "./memory-mounts.ts";
 import type { MountCalls } from "./mount-calls.ts";
@@ -35,6 +36,7 @@ export function createLinuxMounts(programs: Pick<Programs, "run">, loadCalls: Lo
       await bindMount(await load(), { source, target, readOnly }),
     bindBeneath: async (request) => await bindBeneath(await load(), request),
     ...createFileSystemMounts(run),
+    ...createFileSystemGrowth(run),
     unmount: async (path, { timeoutMs = UNMOUNT_TIMEOUT_MS, isLocal = false } = {}) =>
       await unmountTree(await load(), path, { timeoutMs, isLocal }),
   };

@@ -285,22 +285,25 @@ describe("a block volume", () => {
 });
 
 describe("a driver that asks to be called again", () => {
-  it("is, at each set-up; a failure leaves the pod what it has", async () => {
+  it.each([
+    { kind: "files", reason: "FailedMount", step: "MountVolume.SetUp failed" },
+    { kind: "a device", reason: "FailedMapVolume", step: "MapVolume.MapPodDevice failed" },
+  ])("is, at each set-up; a failure leaves the pod what it has: $kind", async ({ kind, reason, step }) => {
     const rig = createCsiRig();
     rig.driverSpec = { attachRequired: false, requiresRepublish: true };
     const plugin = rig.plugin();
-    const ready = await setUp(plugin, podOf("a"), persistent(1));
-    expect(await setUp(plugin, podOf("a"), persistent(1))).toEqual(ready);
+    const volume = persistent(1, kind === "files" ? {} : { volumeMode: "Block" });
+    const ready = await setUp(plugin, podOf("a"), volume);
+    expect(await setUp(plugin, podOf("a"), volume)).toEqual(ready);
     expect(callsOf(rig.csi)).toEqual(["Stage ok", "Publish ok", "Publish ok"]);
     rig.csi.faults.before = () => {
       throw new CodedError("internal", "no luck");
     };
     const left = await listLeft(rig.host);
-    expect(await setUp(plugin, podOf("a"), persistent(1))).toEqual(ready);
+    expect(await setUp(plugin, podOf("a"), volume)).toEqual(ready);
     expect(await listLeft(rig.host)).toEqual(left);
-    expect(rig.events).toMatchObject([
-      { type: "Warning", reason: "FailedMount", message: expect.stringContaining("desc = no luck") },
-    ]);
+    const message = expect.stringMatching(new RegExp(`^${step} for volume "pv-1" : .*desc = no luck`));
+    expect(rig.events).toMatchObject([{ type: "Warning", reason, message }]);
   });
 });
 

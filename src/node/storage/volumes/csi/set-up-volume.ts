@@ -158,7 +158,7 @@ async function refresh(
   const isDue = known.expandAfter === undefined || clock.monotonic() >= known.expandAfter;
   try {
     const driverObject = await objects.csiDriver(volume.driverName, signal);
-    const isStale = driverObject?.spec.requiresRepublish === true && volume.kind === "files";
+    const isStale = driverObject?.spec.requiresRepublish === true;
     const isGrown = isDue && hasGrown(volume, known);
     if (!isStale && !isGrown) return;
     const work = await begin(parts, { request, volume, key });
@@ -172,7 +172,7 @@ async function refresh(
     );
   } catch (error) {
     if (isAbort(error)) throw error;
-    tell("FailedMount", messageOf(error));
+    tell(volume.kind === "block" ? "FailedMapVolume" : "FailedMount", messageOf(error));
   }
 }
 

@@ -24,8 +24,14 @@ let events: string[];
 const start = () => {
   const { files, mounts, clock } = host;
   const plugin = createLocalPlugin(
-    { files, mounts, clock, tell: (_pod, { reason, message }) => void events.push(`${reason}: ${message}`) },
-    { rootDirectory: "/kubelet" },
+    {
+      files,
+      mounts,
+      clock,
+      tell: (_pod, { reason, message }) => void events.push(`${reason}: ${message}`),
+      updateClaimStatus: async (claim) => await Promise.resolve(claim),
+    },
+    { rootDirectory: "/kubelet", nodeName: "n1" },
   );
   const claims = {
     forget: () => undefined,

@@ -8,9 +8,10 @@ import type { Files } from "../../../../host/port.ts";
 import { VolumeOperationError, VolumeSetUpError } from "../volume-error.ts";
 import type { VolumePlugin, VolumeRequest, VolumeSource } from "../volume-plugin.ts";
 import { ensureDirectories } from "./ensure-directories.ts";
+import type { ExpandClaimDeps } from "./expand-claim.ts";
 import { createLocalDevices } from "./local-device.ts";
 import { createLocalDisks } from "./local-disk.ts";
-
+import { createLocalGrowth } from "./local-growth.ts";
 import { giveToGroup, type VolumeGroupDeps } from "./volume-group.ts";
 import { inUseError, isForOnePod, isMountedByOther } from "./volume-users.ts";
 
@@ -21,8 +22,17 @@ interface LocalPluginDeps extends VolumeGroupDeps {
     Files,
     "changeGroup" | "link" | "list" | "makeDirectory" | "remove" | "removeEmptyDirectory" | "stat" | "touch"
   >;
-  readonly mounts: Pick<Mounts, "list" | "isMountPoint" | "bind" | "formatAndMount" | "unmount">;
+  readonly mounts: Pick<Mounts, "list" | "isMountPoint" | "bind" | "formatAndMount" | "growFileSystem" | "unmount">;
+  /** Undefined without an API server, where there are no claims whose status could be written. */
+  readonly updateClaimStatus: ExpandClaimDeps["updateClaimStatus"] | undefined;
 }
+
+interface LocalPluginOptions {
+  readonly rootDirectory: string;
+  readonly nodeName: string;
+}
+
+const UNTOLD: ExpandClaimDeps["updateClaimStatus"] = async (claim) => await Promise.resolve(claim);
 
 /** A persistent volume that is a directory or a disk of this machine. */
 type LocalVolume = Extract<VolumeSource, { kind: "persistent" }>;
@@ -43,13 +53,16 @@ interface LocalSetUp {
  * The disk tells who uses a volume: the pod's directory (or link) is made before anything is mounted for it, and removed
  * when all is undone. So a set-up or tear-down that dies at any step is finished by the next set-up or tear-down.
  */
-export function createLocalPlugin(deps: LocalPluginDeps, options: { rootDirectory: string }): VolumePlugin {
+export function createLocalPlugin(deps: LocalPluginDeps, options: LocalPluginOptions): VolumePlugin {
   // Pods share a volume. The tear-down for the last pod must not overlap with the set-up for the next one.
   const turns = createKeyedLock();
   const disks = createLocalDisks(deps, { ...options, pluginName: LOCAL_PLUGIN });
   const devices = createLocalDevices(deps, { ...options, pluginName: LOCAL_PLUGIN });
+  const updateClaimStatus = deps.updateClaimStatus ?? UNTOLD;
+  const growth = createLocalGrowth({ ...deps, updateClaimStatus, onEvent: deps.tell }, options);
   /** The volumes whose set-up this process has finished, by pod. */
   const ready = new Map<string, Set<string>>();
+  const isReady = (podUid: string, name: string) => ready.get(podUid)?.has(name) === true;
 
   const mount = async (setUp: LocalSetUp): Promise<string> => {
     const { request, source, name } = setUp;
@@ -57,7 +70,7 @@ export function createLocalPlugin(deps: LocalPluginDeps, options: { rootDirector
     const target = directories.of(LOCAL_PLUGIN, name);
     const readOnly = source.readOnly || mountOptionsOf(source).includes("ro");
     const isMounted = await deps.mounts.isMountPoint(target);
-    if (isMounted && ready.get(directories.podUid)?.has(name)) return target;
+    if (isMounted && isReady(directories.podUid, name)) return target;
     if (!isMounted) {
       const from = await findSource(deps, setUp);
       await refuseSecondPod(deps, setUp);
@@ -73,9 +86,24 @@ export function createLocalPlugin(deps: LocalPluginDeps, options: { rootDirector
         throw error;
       });
     }
+    return target;
+  };
+
+  const bring = async (setUp: LocalSetUp, kind: "files" | "device"): Promise<string> => {
+    const { request, source, name, path } = setUp;
+    const { pod, directories, signal } = request;
+    const isInUse = isReady(directories.podUid, name);
+    const hostPath = kind === "device" ? await devices.map(directories, setUp) : await mount(setUp);
+    const readOnly = source.readOnly || mountOptionsOf(source).includes("ro");
+    const grow = async (timeoutMs: number) => {
+      // A directory is as large as the file system that it is in, and a device as it is.
+      if (kind === "device" || (await findSource(deps, setUp)) === "directory") return;
+      await deps.mounts.growFileSystem({ source: path, target: disks.pathOf(name), timeoutMs }, signal);
+    };
+    await growth.ensureGrown({ pod, name, claimed: source, readOnly, signal, isInUse, kind, grow });
     const names = ready.get(directories.podUid) ?? new Set();
     ready.set(directories.podUid, names.add(name));
-    return target;
+    return hostPath;
   };
 
   const ensureDisk = async ({ request, source, name, path }: LocalSetUp) => {
@@ -119,7 +147,7 @@ export function createLocalPlugin(deps: LocalPluginDeps, options: { rootDirector
       const isDevice = source.persistentVolume.spec?.volumeMode === "Block";
       const hostPath = await turns.run(
         name,
-        async () => (isDevice ? await devices.map(request.directories, setUp) : await mount(setUp)),
+        async () => await bring(setUp, isDevice ? "device" : "files"),
         request.signal,
       );
       const finished = Promise.resolve();
@@ -130,6 +158,7 @@ export function createLocalPlugin(deps: LocalPluginDeps, options: { rootDirector
     async tearDown(place) {
       const name = place.directoryName;
       ready.get(place.podUid)?.delete(name);
+      if (![...ready.values()].some((names) => names.has(name))) growth.forget(name);
       await turns.run(name, async () => {
         if (place.kind === "device") return await devices.unmap(place);
         await deps.mounts.unmount(place.path);
