@@ -18,7 +18,7 @@ const KIND = { group: "authentication.k8s.io", kind: "TokenRequest" };
 export function planTokenRequest(request: TokenRequest, serviceAccount: KubeObject, reader: ResourceReader): TokenPlan {
   const { audiences = [], expirationSeconds = DEFAULT_SECONDS, boundObjectRef } = request.spec ?? {};
   const { namespace = "", name = "", uid = "" } = serviceAccount.metadata;
-  const errors = [...validateOwner(request, { name, namespace }), ...validateSeconds(expirationSeconds)];
+  const errors = [...validateOwner(request, name), ...validateSeconds(expirationSeconds)];
   if (errors.length > 0) throw invalidError(KIND, "", errors);
   const plan = { serviceAccount: { namespace, name, uid }, audiences, expirationSeconds };
   return boundObjectRef === undefined ? plan : { ...plan, ...bind(boundObjectRef, plan.serviceAccount, reader) };
@@ -45,15 +45,11 @@ export function answerTokenRequest(
   };
 }
 
-function validateOwner({ metadata = {} }: TokenRequest, account: { name: string; namespace: string }): FieldError[] {
-  const rule = (field: string) => `must match the service account ${field} if specified`;
-  const { name = account.name, namespace = account.namespace } = metadata;
-  return [
-    ...(name === account.name || name === "" ? [] : [invalid("metadata.name", name, rule("name"))]),
-    ...(namespace === account.namespace || namespace === ""
-      ? []
-      : [invalid("metadata.namespace", namespace, rule("namespace"))]),
-  ];
+/** The namespace was compared with that of the path before. */
+function validateOwner({ metadata = {} }: TokenRequest, account: string): FieldError[] {
+  const { name = "" } = metadata;
+  if (name === account || name === "") return [];
+  return [invalid("metadata.name", name, "must match the service account name if specified")];
 }
 
 function validateSeconds(seconds: number): FieldError[] {

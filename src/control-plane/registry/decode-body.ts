@@ -1,7 +1,7 @@
-import { ApiError, badRequestError } from "../../api/api-error.ts";
+import { ApiError, badRequestError, invalidError, isApiError } from "../../api/api-error.ts";
 import { formatFieldError } from "../../api/field-error.ts";
 import { apiVersionOf, isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
-import { tooMany } from "../../api/validation/problems.ts";
+import { invalid, tooMany } from "../../api/validation/problems.ts";
 import type { ObjectSchema } from "../ports/resource-kind.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -42,6 +42,23 @@ export function decodeBody(
     throw cannotHandle(expected, formatFieldError(tooMany("metadata.managedFields", managers, MAX_FIELD_OWNERS)));
   }
   return { ...object, metadata: withoutTwinOwners(withoutEmpty(object.metadata), context) };
+}
+
+/**
+ * Decodes what an update makes of an object, as `decodeBody` does. Where it is a patch that makes no object of the kind,
+ * the ApiError is Invalid: the patch itself was well-formed.
+ */
+export function decodeChange(
+  expected: ExpectedKind,
+  body: unknown,
+  { context, isPatch = false }: { readonly context: RequestContext; readonly isPatch?: boolean },
+): KubeObject {
+  try {
+    return decodeBody(expected, body, context);
+  } catch (error) {
+    if (!isPatch || !isApiError(error, "BadRequest")) throw error;
+    throw invalidError({ group: "", kind: "" }, "", [invalid("patch", JSON.stringify(body), error.message)]);
+  }
 }
 
 /** Keeps one of several equal owner references. The client gets a warning, and the request is not refused. */

@@ -22,6 +22,17 @@ export function placeInNamespace(kind: ResourceKind, object: KubeObject, namespa
   return withMetadata(object, { namespace });
 }
 
+/** Throws BadRequest when the object has another name than the path, or none. */
+export function checkNameInPath({ metadata }: KubeObject, name: string): void {
+  const { name: sent = "" } = metadata;
+  if (sent === name) return;
+  throw badRequestError(
+    sent === ""
+      ? `the name of the object (${name} based on URL) was undeterminable: name must be provided`
+      : `the name of the object (${sent}) does not match the name on the URL (${name})`,
+  );
+}
+
 /**
  * The new object with the metadata that only the server sets. The name is generated when only its beginning is given.
  */

@@ -1,12 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  type ApiError,
-  badRequestError,
-  conflictError,
-  invalidError,
-  isApiError,
-  notFoundError,
-} from "../../api/api-error.ts";
+import { conflictError, invalidError, notFoundError } from "../../api/api-error.ts";
 import { recordUpdate } from "../../api/apply/managed-fields.ts";
 import { settleTimes } from "../../api/apply/settle-times.ts";
 import type { KubeObject } from "../../api/object.ts";
@@ -18,9 +11,9 @@ import { mutateAdmitted, validateAdmitted } from "./admit.ts";
 import { allocate } from "./allocate.ts";
 import { createObject } from "./create.ts";
 import { decideAdmitted } from "./decide-admitted.ts";
-import { decodeBody } from "./decode-body.ts";
+import { decodeBody, decodeChange } from "./decode-body.ts";
 import { keysOf } from "./keys.ts";
-import { carryMetadata, checkPreconditions, checkUpdated, placeInNamespace } from "./metadata.ts";
+import { carryMetadata, checkNameInPath, checkPreconditions, checkUpdated, placeInNamespace } from "./metadata.ts";
 import {
   apiVersion,
   isSpecChanged,
@@ -103,7 +96,7 @@ async function createMissing(deps: RegistryDeps, request: UpdateRequest): Promis
   request.authorizeCreation?.();
   const body = request.change(undefined);
   const sent = placeInNamespace(kind, decodeBody(kind, body, { fieldValidation: "Ignore", warn() {} }), namespace);
-  checkName(sent, name);
+  checkNameInPath(sent, name);
   if ((sent.metadata.uid ?? "") !== "" || (sent.metadata.resourceVersion ?? "") !== "") {
     if (!isApply) throw missing;
     throw conflictError({ group: kind.group, resource: kind.plural }, name, absentDetail(sent));
@@ -124,7 +117,7 @@ function prepareUpdate(
 ): AdmissionRequest & { object: KubeObject } {
   const { kind, namespace, name, subresource, context } = request;
   const { strategy } = kind;
-  const sent = placeInNamespace(kind, decodeNext(request, request.change(current)), namespace);
+  const sent = placeInNamespace(kind, decodeChange(kind, request.change(current), request), namespace);
   checkIdentity(request, sent, current);
   const defaulted = strategy.default?.(sent) ?? sent;
   const carried = carryMetadata(defaulted, current);
@@ -155,20 +148,6 @@ function prepareUpdate(
   return judged;
 }
 
-function decodeNext({ kind, context, isPatch }: UpdateRequest, body: unknown): KubeObject {
-  try {
-    return decodeBody(kind, body, context);
-  } catch (error) {
-    if (isPatch && isApiError(error, "BadRequest")) throw unfitPatch(body, error);
-    throw error;
-  }
-}
-
-/** The error for a patch whose result is no object of the kind. */
-function unfitPatch(body: unknown, { message }: ApiError): ApiError {
-  return invalidError({ group: "", kind: "" }, "", [invalid("patch", JSON.stringify(body), message)]);
-}
-
 /**
  * Throws an ApiError when the change is meant for another object or version. In a patch, another uid is a change of a
  * field, which is refused elsewhere.
@@ -178,23 +157,12 @@ function checkIdentity(
   sent: KubeObject,
   current: KubeObject,
 ): void {
-  checkName(sent, name);
+  checkNameInPath(sent, name);
   const { uid, resourceVersion = "" } = sent.metadata;
   if (kind.strategy.needsResourceVersion && resourceVersion === "") {
     throw invalidError(kind, name, [invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
   }
   checkPreconditions(kind, current, { uid: isPatch || isApply ? undefined : uid, resourceVersion });
-}
-
-/** Throws BadRequest when the object has another name than the path. */
-function checkName({ metadata }: KubeObject, name: string): void {
-  const { name: sent = "" } = metadata;
-  if (sent === name) return;
-  throw badRequestError(
-    sent === ""
-      ? `the name of the object (${name} based on URL) was undeterminable: name must be provided`
-      : `the name of the object (${sent}) does not match the name on the URL (${name})`,
-  );
 }
 
 /**

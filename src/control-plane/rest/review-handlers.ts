@@ -15,6 +15,7 @@ import { defineKind } from "../kinds/define-kind.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { admitAction } from "../registry/admit.ts";
 import { decodeBody } from "../registry/decode-body.ts";
+import { placeInNamespace } from "../registry/metadata.ts";
 import { viewOf } from "../registry/object-view.ts";
 import { getObject } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
@@ -31,7 +32,11 @@ export function reviewHandlers(deps: {
   const { authenticator, authorizer } = deps;
   const { authorize } = authorizer;
   const answer = (review: (object: KubeObject, call: SubresourceCall) => KubeObject): SubresourceHandler => {
-    return async (call) => ({ status: 201, value: review(decodeBody(call.kind, call.body, call.context), call) });
+    return async (call) => {
+      const { kind, body, context, target } = call;
+      const asked = placeInNamespace(kind, decodeBody(kind, body, context), target.namespace);
+      return { status: 201, value: review(asked, call) };
+    };
   };
   return [
     [
@@ -74,7 +79,7 @@ const TOKEN_REQUEST = defineKind({ group: AUTHENTICATION, kind: "TokenRequest", 
 export function tokenHandler(registry: RegistryDeps, reader: ResourceReader, tokens: TokenIssuer): SubresourceHandler {
   return async ({ kind, target, body, context }) => {
     const account = viewOf(kind, getObject(registry.store, kind, target));
-    const sent = decodeBody(TOKEN_REQUEST, body, context);
+    const sent = placeInNamespace(TOKEN_REQUEST, decodeBody(TOKEN_REQUEST, body, context), target.namespace);
     const admission = {
       operation: "CREATE" as const,
       kind,

@@ -1,10 +1,14 @@
 import { badRequestError, isApiError, notFoundError } from "../../api/api-error.ts";
-import { isRecord, type KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../api/object.ts";
 import { applyJsonPatch } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
 import { formatTime } from "../../base/clock.ts";
+import { defineKind } from "../kinds/define-kind.ts";
+import type { ResourceKind } from "../ports/resource-kind.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { admitAction } from "../registry/admit.ts";
+import { decodeBody, decodeChange } from "../registry/decode-body.ts";
+import { placeInNamespace } from "../registry/metadata.ts";
 import { viewOf } from "../registry/object-view.ts";
 import { getObject } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
@@ -19,24 +23,34 @@ import { updateObject } from "../registry/update.ts";
 import { deleteOptionsOf } from "./query-options.ts";
 import type { SubresourceCall, SubresourceHandler } from "./serve-resource.ts";
 
-/** An object as the body of a call; metadata may be missing. */
-function objectOf(body: unknown): KubeObject {
-  if (!isRecord(body)) throw badRequestError("the body of the request must be an object");
-  const { metadata } = body;
-  return { apiVersion: "", kind: "", ...body, metadata: isRecord(metadata) ? metadata : {} };
+const SCALE = defineKind({ group: "autoscaling", kind: "Scale", plural: "scales" });
+const BINDING = defineKind({ kind: "Binding", plural: "bindings" });
+const EVICTION = defineKind({ group: "policy", kind: "Eviction", plural: "evictions" });
+
+/** What is posted to an object, as an object of the action's kind in the object's namespace. */
+function actionOf(expected: ResourceKind, { body, context, target }: SubresourceCall): KubeObject {
+  return placeInNamespace(expected, decodeBody(expected, body, context), target.namespace);
+}
+
+/** Throws BadRequest unless the action names the object to which it was posted. */
+function checkActionName({ kind, metadata }: KubeObject, name: string): void {
+  const { name: sent = "" } = metadata;
+  if (sent === name) return;
+  throw badRequestError(
+    `name in URL does not match name in ${kind} object: ${name} is not ${sent === "" ? "given there" : sent}`,
+  );
 }
 
 /** `pods/binding`, and the old `bindings`: puts a pod on a node. */
 export function bindingHandler(deps: RegistryDeps): SubresourceHandler {
-  return async ({ kind, target: { namespace, name }, body, context }) => {
-    const binding = objectOf(body);
-    await bindPod(deps, {
-      kind,
-      namespace,
-      name: name === "" ? (binding.metadata.name ?? "") : name,
-      binding,
-      context,
-    });
+  return async (call) => {
+    const { kind, target, context } = call;
+    const { namespace } = target;
+    const binding = actionOf(BINDING, call);
+    // A binding that is posted as such has the pod's name by itself.
+    const name = target.name === "" ? (binding.metadata.name ?? "") : target.name;
+    checkActionName(binding, name);
+    await bindPod(deps, { kind, namespace, name, binding, context });
     return { status: 201, value: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
   };
 }
@@ -44,15 +58,12 @@ export function bindingHandler(deps: RegistryDeps): SubresourceHandler {
 /** `pods/eviction`: a deletion that disruption budgets may refuse. */
 export function evictionHandler(deps: RegistryDeps, reader: ResourceReader): SubresourceHandler {
   return async (call) => {
-    const { kind, target, body, context } = call;
+    const { kind, target, context } = call;
     const { namespace, name } = target;
-    const eviction = objectOf(body);
-    const named = eviction.metadata.name ?? name;
-    if (named !== name) {
-      throw badRequestError(`name in URL does not match name in Eviction object: ${name} is not ${named}`);
-    }
+    const eviction = actionOf(EVICTION, call);
+    checkActionName(eviction, name);
     const pod = getObject(deps.store, kind, target);
-    await admitEviction(deps, call, { ...eviction, metadata: { ...eviction.metadata, name, namespace } });
+    await admitEviction(deps, call, eviction);
     const { dryRun, ...options } = deleteOptionsOf(eviction["deleteOptions"], new URLSearchParams());
     const isDry = dryRun || context.dryRun;
     const plan = planDisruption(viewOf(kind, pod), reader.list("poddisruptionbudgets.policy", namespace));
@@ -148,8 +159,8 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
     if (target.verb === "get") {
       return { status: 200, value: scaleOf(await showOne(kind, getObject(deps.store, kind, target)), paths) };
     }
-    const change = (current: KubeObject) => objectOf(changedScale(call, current));
     const isPatch = call.patchType !== undefined;
+    const change = (current: KubeObject) => decodeChange(SCALE, changedScale(call, current), { context, isPatch });
     const updated = await updateScale(deps, { kind, paths, namespace, name, context, change, isPatch });
     return { status: 200, value: scaleOf(await showOne(kind, updated.stored), paths) };
   };

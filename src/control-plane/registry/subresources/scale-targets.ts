@@ -58,7 +58,7 @@ export function createScaleTargets(deps: RegistryDeps): ScaleTargets {
         throw notFoundError({ group: groupOf(target), resource: target.kind }, target.name);
       const { kind, paths } = scalable;
       const { name } = target;
-      const scale: KubeObject = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: {}, spec: { replicas } };
+      const scale: KubeObject = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name }, spec: { replicas } };
       await updateScale(deps, { kind, paths, namespace, name, context, change: () => scale });
     },
   };

@@ -5,6 +5,7 @@ import type { ResourceKind, ScalePaths } from "../../ports/resource-kind.ts";
 import { mutateAdmitted, validateAdmitted } from "../admit.ts";
 import { decideAdmitted } from "../decide-admitted.ts";
 import { keysOf } from "../keys.ts";
+import { checkNameInPath, checkPreconditions, placeInNamespace } from "../metadata.ts";
 import type { RegistryDeps } from "../registry-deps.ts";
 import { optionsOf, type RequestContext } from "../request-context.ts";
 import { type Updated, updateObject } from "../update.ts";
@@ -42,12 +43,14 @@ export async function updateScale(deps: RegistryDeps, update: ScaleUpdate): Prom
 
 function changeByScale(
   { admission }: Pick<RegistryDeps, "admission">,
-  { kind, paths, namespace, name, context, change, isPatch = false }: ScaleUpdate,
+  update: ScaleUpdate,
   current: KubeObject,
 ): KubeObject {
+  const { kind, paths, namespace, name, context, change, isPatch = false } = update;
   const before = scaleOf(current, paths);
   const { apiVersion, kind: scaleKind } = before;
-  const sent = change(before);
+  const sent = placeInNamespace(kind, change(before), namespace);
+  checkMeant(update, sent, current);
   const request: AdmissionRequest & { readonly object: KubeObject } = {
     operation: "UPDATE",
     kind,
@@ -55,12 +58,7 @@ function changeByScale(
     namespace,
     name,
     user: context.user,
-    object: {
-      ...sent,
-      apiVersion,
-      kind: scaleKind,
-      metadata: { ...sent.metadata, name, ...(namespace && { namespace }) },
-    },
+    object: { ...sent, apiVersion, kind: scaleKind },
     current: before,
     dryRun: context.dryRun,
     options: optionsOf(isPatch ? "PatchOptions" : "UpdateOptions", context),
@@ -69,4 +67,12 @@ function changeByScale(
   const scaled = scaledObject(kind, current, mutateAdmitted(admission, request) ?? request.object, paths);
   validateAdmitted(admission, { ...request, object: scaleOf(scaled, paths) });
   return scaled;
+}
+
+/** Throws an ApiError when the Scale is that of another object. Its version is compared where the object is written. */
+function checkMeant({ kind, name, isPatch = false }: ScaleUpdate, sent: KubeObject, current: KubeObject): void {
+  checkNameInPath(sent, name);
+  // What is wrong with a patch is found in the Scale, and with a whole Scale in the object's store, as upstream.
+  const found = isPatch ? { ...kind, plural: `${kind.plural}/scale` } : kind;
+  checkPreconditions(found, current, { uid: sent.metadata.uid });
 }
