@@ -12,8 +12,9 @@ import { join } from "node:path";
 import { ROOT } from "./built.mjs";
 
 /**
- * In their order. A suite begins when those of its lane before it have ended, and `after` says which others too. The lane
- * `waits` has what waits for containers and clocks; `computes` has what only needs processors and gives way to it.
+ * In their order. A suite begins when those of its lane before it have ended, and `after` says which others too. The lanes
+ * `waits` and `kills` have what waits for containers and clocks; `computes` has what only needs processors and gives way
+ * to them. `alone` begins when all of them have ended.
  * What may fail because of its neighbours has `again`: the command that runs single files of it, or none for all of it.
  */
 const SUITES = [
@@ -22,7 +23,7 @@ const SUITES = [
   { name: "e2e", lane: "waits", command: project("e2e"), after: ["build"], again: project("e2e") },
   {
     name: "kills-agent",
-    lane: "waits",
+    lane: "kills",
     command: script("durability", "--agent", "--times", "5"),
     after: ["build"],
     again: [],
@@ -80,7 +81,7 @@ async function main(names) {
   const laneOf = (name) => chosen.filter(({ lane }) => lane === name);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, interrupt);
   const ticker = setInterval(tellProgress, PROGRESS_MS);
-  await Promise.all([runLane(laneOf("waits")), runLane(laneOf("computes"))]);
+  await Promise.all(["waits", "kills", "computes"].map((name) => runLane(laneOf(name))));
   await runLane(laneOf("alone"));
   for (const suite of chosen) await runFailedFilesAgain(suite);
   clearInterval(ticker);
@@ -184,7 +185,7 @@ function tellProgress() {
 function tellResults(chosen) {
   const rows = chosen.map(({ name }) => {
     const { state, seconds } = results.get(name) ?? { state: "not run", seconds: 0 };
-    return `  ${name.padEnd(12)}${formatSeconds(seconds).padStart(8)}  ${state}`;
+    return `  ${name.padEnd(14)}${formatSeconds(seconds).padStart(8)}  ${state}`;
   });
   const passed = chosen.filter(({ name }) => results.get(name)?.state === "passed").length;
   const total = formatSeconds((Date.now() - startedAt) / 1000);
