@@ -18,7 +18,7 @@ const ALONE = [
   "test/e2e/cluster/change-detection.test.ts",
   "test/e2e/cluster/trust-bundles.test.ts",
   "test/e2e/cluster/volumes.test.ts",
-  "test/e2e/testing/built-package.test.ts",
+  "test/e2e/testing/start-time.test.ts",
   "test/e2e/upstream/**/*.test.ts",
   "test/e2e/volumes/api-objects.test.ts",
 ];

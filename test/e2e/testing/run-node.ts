@@ -17,7 +17,8 @@ interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-const LIMIT_MS = 60_000;
+/** Against hanging only: a compiler takes seconds, and much longer on a machine that is busy. */
+const LIMIT_MS = 120_000;
 
 /** Runs Node.js with these arguments to its end; killed, with a code of null, when it does not end by itself. */
 export async function runNode(args: readonly string[], { program, environment }: RunOptions = {}): Promise<NodeRun> {
