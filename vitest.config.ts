@@ -23,6 +23,12 @@ const ALONE = [
   "test/e2e/volumes/api-objects.test.ts",
 ];
 
+/**
+ * They start an API server or a client in their own process, and may share it with each other. Two of them may not: they
+ * measure its memory and its event loop.
+ */
+const CONTRACT_OF_API = "test/contract/{api,kube}/**/!(hostile-connections|no-stall).test.ts";
+
 /** These wait for minutes: they begin first, so that none of them is left when all others have ended. */
 const LONGEST = [
   "volumes/hung.test.ts",
@@ -35,6 +41,13 @@ const LONGEST = [
 const project = (name: string, include: string[], extra: object = {}) => ({
   test: { name, include, environment: "node" as const, expect: { poll: { timeout: POLL_TIMEOUT_MS } }, ...extra },
 });
+
+const contract = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  maxWorkers: CONTRACT_WORKERS,
+  sequence: { groupOrder: 1 },
+};
 
 /** They run the program in `dist/`, and that must be the one of these sources. */
 const e2e = {
@@ -76,12 +89,9 @@ export default defineConfig({
         isolate: false,
       }),
       project("tidy", ["test/tidy/**/*.test.ts"], { testTimeout: 60_000 }),
-      project("contract", ["test/contract/**/*.test.ts"], {
-        testTimeout: 120_000,
-        hookTimeout: 120_000,
-        maxWorkers: CONTRACT_WORKERS,
-        sequence: { groupOrder: 1 },
-      }),
+      project("contract", ["test/contract/**/*.test.ts"], { ...contract, exclude: [CONTRACT_OF_API] }),
+      // Loading the API server for each file took a third of the processors' time.
+      project("contract-api", [CONTRACT_OF_API], { ...contract, isolate: false }),
       project("e2e", ["test/e2e/**/*.test.ts"], {
         ...e2e,
         exclude: ALONE,

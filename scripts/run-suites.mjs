@@ -19,7 +19,7 @@ import { ROOT } from "./built.mjs";
  */
 const SUITES = [
   { name: "build", lane: "waits", command: script("build") },
-  { name: "contract", lane: "waits", command: project("contract"), again: project("contract") },
+  { name: "contract", lane: "waits", command: project("contract*"), again: project("contract*") },
   { name: "e2e", lane: "waits", command: project("e2e"), after: ["build"], again: project("e2e") },
   {
     name: "kills-agent",
