@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -6,7 +7,7 @@ import { buildDisk, buildTree, copyTree } from "./disk/build-disk.ts";
 import { requireTools } from "./disk/tools.ts";
 import type { Machine } from "./machines/machine.ts";
 import { startNamespaces } from "./machines/namespaces.ts";
-import { startQemu } from "./machines/qemu.ts";
+import { attachQemu, KEPT_FILE, startQemu } from "./machines/qemu.ts";
 import { runScenarios } from "./run-scenarios.ts";
 import { SCENARIOS } from "./scenarios/all.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
@@ -16,6 +17,9 @@ import type { Scenario } from "./scenarios/scenario.ts";
  * npm run vm -- --list           their names
  * npm run vm -- --only NAME      the first, which installs the service, and one of the others; repeatable
  * npm run vm -- --shell          a machine to log in to, as root and without a password; "poweroff" ends it
+ * npm run vm -- --keep           leaves the machine on, and prints how to go on with it
+ * npm run vm -- --attach DIR --only NAME
+ *                                the scenario alone, on a machine that was kept
  * npm run vm -- --machine namespaces
  *                                on this machine's kernel and with its cgroups, in namespaces: not emulated, and so fast
  *
@@ -28,6 +32,8 @@ const { values } = parseArgs({
     only: { type: "string", multiple: true, default: [] },
     machine: { type: "string", default: "qemu" },
     shell: { type: "boolean", default: false },
+    keep: { type: "boolean", default: false },
+    attach: { type: "string" },
   },
 });
 const QEMU_TOOLS = ["mke2fs", "qemu-system-x86_64"] as const;
@@ -44,29 +50,38 @@ async function main(): Promise<number> {
     console.error(`There is no scenario ${unknown.join(", ")}; see npm run vm -- --list`);
     return 2;
   }
-  if (values.machine !== "qemu" && values.machine !== "namespaces") {
-    console.error(`--machine is qemu or namespaces, not ${values.machine}`);
-    return 2;
-  }
-  if (values.shell && values.machine !== "qemu") {
-    console.error("--shell is for --machine qemu");
+  const problem = findProblem();
+  if (problem !== undefined) {
+    console.error(problem);
     return 2;
   }
   const cache = process.env["NODELET_VM_CACHE"] ?? "/var/tmp/nodelet-vm";
   await mkdir(cache, { recursive: true });
-  const directory = await mkdtemp(join(cache, "run-"));
+  const directory = values.attach ?? (await mkdtemp(join(cache, "run-")));
   try {
     return await runIn(directory, cache);
   } catch (error) {
     console.error(messageOf(error));
     return 1;
   } finally {
-    for (const name of ["disk.img", "tree"]) await rm(join(directory, name), { recursive: true, force: true });
+    if (!values.keep)
+      for (const name of ["disk.img", "tree"]) await rm(join(directory, name), { recursive: true, force: true });
   }
 }
 
+/** What is wrong with the choices, in words. */
+function findProblem(): string | undefined {
+  const { machine, shell, keep, attach } = values;
+  if (machine !== "qemu" && machine !== "namespaces") return `--machine is qemu or namespaces, not ${machine}`;
+  if (machine !== "qemu" && (shell || keep || attach !== undefined))
+    return "--shell, --keep and --attach are for --machine qemu";
+  if (attach !== undefined && !existsSync(join(attach, KEPT_FILE)))
+    return `no machine was kept in ${attach}: give --attach the directory that a run with --keep has printed`;
+  return undefined;
+}
+
 async function runIn(directory: string, cache: string): Promise<number> {
-  const machine = await startMachine(directory, cache);
+  const machine = values.attach === undefined ? await startMachine(directory, cache) : await attachQemu(values.attach);
   const stop = (): void => {
     void machine
       .remove()
@@ -79,14 +94,19 @@ async function runIn(directory: string, cache: string): Promise<number> {
       await machine.untilOff();
       return 0;
     }
-    // The first installs the service that all need.
-    const isChosen = ({ name }: Scenario, index: number) =>
-      values.only.length === 0 || index === 0 || values.only.includes(name);
-    const chosen = SCENARIOS.filter(isChosen);
-    return (await runScenarios(machine, chosen)) ? 0 : 1;
+    return (await runScenarios(machine, SCENARIOS.filter(isChosen))) ? 0 : 1;
   } finally {
-    await machine.remove();
+    if (values.keep) {
+      await machine.keep();
+      console.error(`# The machine is kept: npm run vm -- --attach ${directory} --only NAME [--keep]`);
+    } else await machine.remove();
   }
+}
+
+/** The first scenario installs the service that all need; on a machine that was kept it is there. */
+function isChosen({ name }: Scenario, index: number): boolean {
+  if (values.only.length === 0 || values.only.includes(name)) return true;
+  return index === 0 && values.attach === undefined;
 }
 
 async function startMachine(directory: string, cache: string): Promise<Machine> {

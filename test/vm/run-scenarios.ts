@@ -4,6 +4,9 @@ import type { Scenario, Stage } from "./scenarios/scenario.ts";
 
 /** What a developer wants to see of a machine on which a scenario failed. */
 const EVIDENCE = "systemctl --failed --no-legend; journalctl -u nodelet -n 40 --no-pager -o cat; nodelet status";
+/** What a scenario that failed may have left behind, and would disturb those after it. */
+const CLEAN_UP = `rm -f /manifests/* /etc/nodelet-vm.d/*; ask-api DELETE /api/v1/namespaces/default/pods > /dev/null
+  for second in {1..300}; do ask-api GET /api/v1/namespaces/default/pods | grep -q '"phase"' || break; sleep 1; done`;
 const MS_PER_SECOND = 1_000;
 
 /** Runs the scenarios in order and prints TAP version 14. True where all have passed. */
@@ -28,7 +31,9 @@ export async function runScenarios(machine: Machine, scenarios: readonly Scenari
 
 async function readEvidence(machine: Machine): Promise<string> {
   try {
-    return (await machine.run(EVIDENCE)).output;
+    const { output } = await machine.run(EVIDENCE);
+    await machine.run(CLEAN_UP);
+    return output;
   } catch (error) {
     return `The machine says nothing: ${messageOf(error)}`;
   }

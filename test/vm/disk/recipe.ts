@@ -43,7 +43,9 @@ mkdir -p /run/vm
 until [ -e /dev/virtio-ports/${PORT_NAME} ]; do sleep 1; done
 exec 4<>/dev/virtio-ports/${PORT_NAME} 5>/run/vm/lock
 echo "hello $(cat /proc/sys/kernel/random/boot_id)" >&4
-while read -r id script <&4; do
+# Nothing is to be read while nobody is at the other end.
+while :; do
+  read -r id script <&4 || { sleep 1; continue; }
   (
     base64 -d <<< "$script" > "/run/vm/$id"
     bash "/run/vm/$id" > "/run/vm/$id.out" 2>&1 < /dev/null

@@ -30,7 +30,8 @@ export async function openChannel(path: string): Promise<Channel> {
   const waiting = new Map<number, Waiting>();
   const heard: string[] = [];
   const greeted = new Set<() => void>();
-  let last = 0;
+  // A machine that was kept may still answer who was here before.
+  let last = Date.now();
   const giveUp = (reason: string): void => {
     for (const { reject } of waiting.values()) reject(new Error(reason));
     waiting.clear();

@@ -27,4 +27,6 @@ export interface Machine {
   cutPower(): Promise<void>;
   /** Switches it off and leaves nothing behind. */
   remove(): Promise<void>;
+  /** Leaves it as it is, for another run. Rejects where this kind of machine cannot be kept. */
+  keep(): Promise<void>;
 }

@@ -121,6 +121,7 @@ export async function startNamespaces({ tree, directory }: NamespacesOptions): P
     switchOn,
     cutPower: switchOn,
     remove: kill,
+    keep: async () => await Promise.reject(new Error("only a machine of QEMU can be kept")),
   };
   return machine;
 }

@@ -1,14 +1,22 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { open, rm } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Disk } from "../disk/build-disk.ts";
 import { PORT_NAME } from "../disk/recipe.ts";
 import { type Channel, connectTo, openChannel, within } from "./channel.ts";
 import type { Machine } from "./machine.ts";
 
 const OFF_MS = 1_200_000;
+const LOOK_AGAIN_MS = 200;
+/**
+ * The machine's clock counts instructions, two nanoseconds each, while it has something to do. However slowly they are
+ * emulated, nothing in the machine takes longer, and none of its time limits ends early.
+ */
+const NS_PER_INSTRUCTION_SHIFT = 1;
+/** What another run needs to know of a machine that is kept. */
+export const KEPT_FILE = "machine.json";
 
 interface QemuOptions {
   readonly disk: Disk;
@@ -20,8 +28,14 @@ interface QemuOptions {
 
 /** One QEMU process and the connections to it. */
 interface Running {
-  readonly child: ChildProcess;
+  readonly pid: number;
   readonly channel: Channel;
+}
+
+/** What `KEPT_FILE` has. */
+interface Kept {
+  readonly pid: number;
+  readonly disk: Disk;
 }
 
 /**
@@ -29,15 +43,29 @@ interface Running {
  * some twenty times slower. Its network reaches nothing. What it writes is on the disk when it says so.
  */
 export async function startQemu(options: QemuOptions): Promise<Machine> {
-  let running = await start(options);
+  return createMachine(options, await start(options));
+}
+
+/** Goes on with the machine that a run before this one has kept in the directory, and switches it on where it is off. */
+export async function attachQemu(directory: string): Promise<Machine> {
+  const { pid, disk }: Kept = JSON.parse(await readFile(join(directory, KEPT_FILE), "utf8"));
+  const options = { disk, directory };
+  if (!isOn(pid)) return await startQemu(options);
+  const channel = await openChannel(socketsOf(directory).commands);
+  await channel.run("true");
+  return createMachine(options, { pid, channel });
+}
+
+function createMachine(options: QemuOptions, first: Running): Machine {
+  let running = first;
   const sockets = socketsOf(options.directory);
+  const kept = join(options.directory, KEPT_FILE);
   const stop = async (): Promise<void> => {
-    const { child, channel } = running;
+    const { pid, channel } = running;
     channel.close();
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
+    if (!isOn(pid)) return;
+    process.kill(pid, "SIGKILL");
+    await untilEnded(pid);
   };
   const machine: Machine = {
     kind: "qemu",
@@ -49,10 +77,7 @@ export async function startQemu(options: QemuOptions): Promise<Machine> {
       return output.trimEnd();
     },
     untilStarted: async () => await running.channel.untilHello(),
-    untilOff: async () => {
-      const { child } = running;
-      if (child.exitCode === null) await within(OFF_MS, once(child, "exit"), "the machine does not switch itself off");
-    },
+    untilOff: async () => await within(OFF_MS, untilEnded(running.pid), "the machine does not switch itself off"),
     switchOn: async () => {
       await stop();
       running = await start(options);
@@ -65,10 +90,28 @@ export async function startQemu(options: QemuOptions): Promise<Machine> {
     },
     remove: async () => {
       await stop();
-      await Promise.all(Object.values(sockets).map(async (path) => await rm(path, { force: true })));
+      await Promise.all([...Object.values(sockets), kept].map(async (path) => await rm(path, { force: true })));
+    },
+    keep: async () => {
+      const known: Kept = { pid: running.pid, disk: options.disk };
+      await writeFile(kept, JSON.stringify(known));
+      running.channel.close();
     },
   };
   return Object.defineProperty(machine, "heard", { get: () => running.channel.heard });
+}
+
+/** It may be the process of a run before this one. */
+function isOn(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function untilEnded(pid: number): Promise<void> {
+  while (isOn(pid)) await delay(LOOK_AGAIN_MS);
 }
 
 function socketsOf(directory: string): { commands: string; control: string } {
@@ -81,27 +124,30 @@ async function start({ disk, directory, isShell = false }: QemuOptions): Promise
   const output = isShell ? "inherit" : console.fd;
   const child = spawn("nice", ["qemu-system-x86_64", ...argumentsOf(disk, sockets)], {
     stdio: [isShell ? "inherit" : "ignore", output, output],
+    detached: !isShell,
   });
   await console.close();
+  const { pid } = child;
+  if (pid === undefined) throw new Error("QEMU does not start");
   try {
-    const channel = await Promise.race([openChannel(sockets.commands), failedStart(child, directory)]);
+    const failed = untilEnded(pid).then(() => {
+      throw new Error(`QEMU ended at once: see ${directory}/console.log`);
+    });
+    const channel = await Promise.race([openChannel(sockets.commands), failed]);
+    failed.catch(() => undefined);
     await channel.untilHello();
-    return { child, channel };
+    return { pid, channel };
   } catch (error) {
     child.kill("SIGKILL");
     throw error;
   }
 }
 
-async function failedStart(child: ChildProcess, directory: string): Promise<never> {
-  await once(child, "exit");
-  throw new Error(`QEMU ended at once: see ${directory}/console.log`);
-}
-
 function argumentsOf(disk: Disk, { commands, control }: { commands: string; control: string }): string[] {
   const kernel = ["root=/dev/vda", "rw", "console=ttyS0", "quiet", "psi=1", "systemd.show_status=0"];
   return [
-    ...["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "1", "-m", "2560", "-nographic"],
+    ...["-accel", "tcg", "-icount", `shift=${NS_PER_INSTRUCTION_SHIFT}`],
+    ...["-cpu", "max", "-smp", "1", "-m", "2560", "-nographic"],
     ...["-nic", "user,model=virtio-net-pci,restrict=on", "-device", "virtio-rng-pci"],
     ...["-drive", `file=${disk.image},format=raw,if=virtio,cache=writeback`],
     ...["-device", "virtio-serial-pci", "-device", `virtserialport,chardev=commands,name=${PORT_NAME}`],

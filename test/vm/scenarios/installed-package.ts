@@ -1,5 +1,6 @@
 import { createPod, deletePods, readPod, readPodCgroup, untilNodeReady, untilReady } from "./pods.ts";
 import { expectSame, expectTrue, type Scenario, type Stage, until } from "./scenario.ts";
+import { installService } from "./service.ts";
 
 const MEBIBYTE = 1_048_576;
 
@@ -22,7 +23,7 @@ export const installedPackage: Scenario = {
   name: "installed-package",
   promise: "the package runs as a service of systemd, and its pods have their slices and limits",
   run: async (at) => {
-    await installService(at);
+    await install(at);
     for (const { name, resources } of PODS) await createPod(at, name, { container: { resources } });
     for (const { name } of PODS) await untilReady(at, name);
     if (at.machine.kind === "qemu") for (const pod of PODS) await expectLimits(at, pod);
@@ -32,7 +33,7 @@ export const installedPackage: Scenario = {
   },
 };
 
-async function installService(at: Stage): Promise<void> {
+async function install(at: Stage): Promise<void> {
   const { machine } = at;
   const isStarted = (output: string) =>
     output === "running\n" || (machine.kind === "namespaces" && output === "degraded\n");
@@ -40,7 +41,7 @@ async function installService(at: Stage): Promise<void> {
   at.note(
     await machine.read("uname -sr; systemctl --version | head -1; containerd --version; runc --version | head -1"),
   );
-  at.note(await machine.read("nodelet install up --manifests /manifests"));
+  at.note(await installService(at));
   expectSame(await machine.read("systemctl is-active nodelet"), "active", "the state of the service");
   await untilNodeReady(at);
 }

@@ -16,17 +16,21 @@ interface PodChoices {
 /** Runs until it is told to end, at once. */
 const WAITING = "trap 'exit 0' TERM; while :; do sleep 3600 & wait; done";
 
-/** Creates a pod of one container, `main`. */
-export async function createPod(at: Stage, name: string, choices: PodChoices = {}): Promise<void> {
+/** A pod of one container, `main`. */
+function composePod(name: string, choices: PodChoices = {}): Pod {
   const { script = WAITING, container, spec, annotations } = choices;
   const main = { name: "main", image: DEMO_IMAGE, command: ["sh", "-c", script], ...container };
-  const pod = {
+  return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, ...(annotations !== undefined && { annotations }) },
     spec: { terminationGracePeriodSeconds: 30, containers: [main], ...spec },
   };
-  await at.machine.read(`ask-api POST ${PODS} <<'EOF'\n${JSON.stringify(pod)}\nEOF`);
+}
+
+/** Creates it by the API. */
+export async function createPod(at: Stage, name: string, choices: PodChoices = {}): Promise<void> {
+  await at.machine.read(`ask-api POST ${PODS} <<'EOF'\n${JSON.stringify(composePod(name, choices))}\nEOF`);
 }
 
 /** Reads a pod. Rejects where there is none. */
