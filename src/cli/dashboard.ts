@@ -53,6 +53,8 @@ export async function dashboard(options: DashboardCommand): Promise<number> {
     console.log(`  http://${ADDRESS}:${state.server.port}/#token=${token}\n`);
     console.log("Whoever has this link has your rights there. Ctrl-C ends it.");
     await aborted(watch.signal);
+    // A terminal shows ^C in the line of the cursor, where the shell would write its prompt.
+    console.log(`${process.stdout.isTTY ? "\n" : ""}The page is not served any more.`);
   } finally {
     const { server } = state;
     await runAll([async () => await server?.close(), client.close], "stopping the dashboard");

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { parseTime } from "../../base/clock.ts";
 import { formatHumanDuration } from "../../base/human-duration.ts";
 import { toPlainText } from "../../base/plain-text.ts";
+import { describeTrouble } from "../model/describe-trouble.ts";
 import type { FollowedKind } from "../model/object-table.ts";
 import { podLink } from "./route.ts";
 import { useNow } from "./state.ts";
@@ -76,13 +77,7 @@ export function ProblemBox({ text, mend }: { text: string; mend?: string }) {
 /** What stands in place of a table that is not there yet, or that the user may not see. */
 export function TableState({ table, what }: { table: FollowedKind<unknown>; what: string }) {
   if (table.trouble !== undefined) {
-    const isForbidden = table.trouble.reason === "Forbidden";
-    return (
-      <ProblemBox
-        text={isForbidden ? `You may not see ${what}: ${table.trouble.message}` : `${what}: ${table.trouble.message}`}
-        mend={isForbidden ? "Ask for a role that may list and watch them." : "It is tried again by itself."}
-      />
-    );
+    return <ProblemBox {...describeTrouble(table.trouble, what)} />;
   }
   return table.hasSynced ? null : <p class="faint">Reading {what} …</p>;
 }
