@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { asDriverVolume } from "./cloud-volumes.ts";
 import type { PersistentVolume } from "./gen/types.ts";
 
 /** The name of the volume plugin of CSI drivers, in names of volumes and of directories. */
@@ -10,9 +11,9 @@ export interface CsiVolumeReference {
   readonly volumeHandle: string;
 }
 
-/** Undefined for a volume that no CSI driver brings. */
-export function csiVolumeReference({ spec }: PersistentVolume): CsiVolumeReference | undefined {
-  const { driver, volumeHandle } = spec?.csi ?? {};
+/** Undefined for a volume that no CSI driver brings; volumes of clouds are those of the drivers that serve them. */
+export function csiVolumeReference(volume: PersistentVolume): CsiVolumeReference | undefined {
+  const { driver, volumeHandle } = asDriverVolume(volume).spec?.csi ?? {};
   return driver === undefined || volumeHandle === undefined ? undefined : { driver, volumeHandle };
 }
 

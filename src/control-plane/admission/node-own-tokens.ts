@@ -1,3 +1,4 @@
+import { asDriverVolume, cloudDriverOf } from "../../api/cloud-volumes.ts";
 import type { Pod } from "../../api/gen/types.ts";
 import { isRecord, typed } from "../../api/object.ts";
 import type { ResourceReader } from "../ports/resources.ts";
@@ -61,7 +62,8 @@ function audiencesOf(pod: Pod, reader: ResourceReader): ReadonlySet<string> {
       if (serviceAccountToken) audiences.add(serviceAccountToken.audience ?? "");
     }
     const claim = volume.ephemeral ? `${name}-${volume.name}` : volume.persistentVolumeClaim?.claimName;
-    const driver = volume.csi?.driver ?? (claim === undefined ? undefined : driverOfClaim(reader, namespace, claim));
+    const inline = volume.csi?.driver ?? cloudDriverOf(volume);
+    const driver = inline ?? (claim === undefined ? undefined : driverOfClaim(reader, namespace, claim));
     if (driver !== undefined) for (const audience of audiencesOfDriver(reader, driver)) audiences.add(audience);
   }
   return audiences;
@@ -72,7 +74,7 @@ function driverOfClaim(reader: ResourceReader, namespace: string, name: string):
   const volumeName = claim && typed("PersistentVolumeClaim", claim).spec?.volumeName;
   if (!volumeName) return undefined;
   const volume = reader.get({ resource: "persistentvolumes", namespace: "", name: volumeName });
-  return volume && typed("PersistentVolume", volume).spec?.csi?.driver;
+  return volume && asDriverVolume(typed("PersistentVolume", volume)).spec?.csi?.driver;
 }
 
 function audiencesOfDriver(reader: ResourceReader, name: string): string[] {

@@ -19,6 +19,7 @@ const withToken = pod(
     volumes: [
       { name: "t", projected: { sources: [{ serviceAccountToken: { path: "t" } }] } },
       { name: "v", projected: { sources: [{ serviceAccountToken: { path: "t", audience: "vault" } }] } },
+      { name: "e", awsElasticBlockStore: { volumeID: "vol-1" } },
       { name: "d", persistentVolumeClaim: { claimName: "claim" } },
     ],
   },
@@ -44,6 +45,12 @@ const reader = readerOf({
       kind: "CSIDriver",
       metadata: { name: "disk" },
       spec: { tokenRequests: [{ audience: "disk-audience" }] },
+    },
+    {
+      apiVersion: "storage.k8s.io/v1",
+      kind: "CSIDriver",
+      metadata: { name: "ebs.csi.aws.com" },
+      spec: { tokenRequests: [{ audience: "cloud-audience" }] },
     },
   ],
 });
@@ -230,12 +237,16 @@ describe("a token for a node", () => {
   };
   const bound = { apiVersion: "v1", kind: "Pod", name: "tokens", uid: "tokens-uid" };
 
-  test.each([[[]], [["vault"]], [["disk-audience"]], [["https://kubernetes.default.svc"]], [["registry"]]])(
-    "is bound to its pod, for what the pod uses or somebody allowed: %j",
-    (audiences) => {
-      expect(() => admit(plugin, request("serviceaccounts/token", ask(bound, audiences)))).not.toThrow();
-    },
-  );
+  test.each([
+    [[]],
+    [["vault"]],
+    [["disk-audience"]],
+    [["cloud-audience"]],
+    [["https://kubernetes.default.svc"]],
+    [["registry"]],
+  ])("is bound to its pod, for what the pod uses or somebody allowed: %j", (audiences) => {
+    expect(() => admit(plugin, request("serviceaccounts/token", ask(bound, audiences)))).not.toThrow();
+  });
 
   test.each([
     [undefined, [], "node requested token not bound to a pod"],

@@ -1,3 +1,4 @@
+import { asDriverVolume } from "../../api/cloud-volumes.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../api/gen/types.ts";
 import { compareQuantities } from "../../api/quantity.ts";
 import { matchesAnyTerm, type SelectableNode } from "../../api/selectors/node-selector.ts";
@@ -49,8 +50,8 @@ export function isLargeEnough(volume: PersistentVolume, claim: PersistentVolumeC
 }
 
 /** True when the volume can be reached from the node. */
-export function isReachableFrom({ spec }: PersistentVolume, node: SelectableNode): boolean {
-  const required = spec?.nodeAffinity?.required;
+export function isReachableFrom(volume: PersistentVolume, node: SelectableNode): boolean {
+  const required = asDriverVolume(volume).spec?.nodeAffinity?.required;
   return required === undefined || matchesAnyTerm(required.nodeSelectorTerms, node);
 }
 

@@ -1,3 +1,5 @@
+import { inlineDriverVolumes } from "../../api/cloud-volumes.ts";
+import { type CsiVolumeReference, csiVolumeReference } from "../../api/csi-volumes.ts";
 import type { Pod, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm } from "../../api/gen/types.ts";
 import { type HostPort, hostPortsOf } from "../../api/host-ports.ts";
 import { type Amounts, computeRequests } from "../../api/pod-requests.ts";
@@ -35,6 +37,8 @@ export interface PodInfo {
   readonly attractions: readonly WeighedTerm[];
   /** The names of its claims, in its namespace. */
   readonly claims: readonly string[];
+  /** The volumes that it names itself and that are attached to its node; claims lead to others. */
+  readonly inlineVolumes: readonly CsiVolumeReference[];
   readonly isTerminating: boolean;
   /** True when its containers have ended for good: it takes nothing of its node then. */
   readonly isTerminal: boolean;
@@ -90,6 +94,7 @@ export function podInfoOf(pod: Pod): PodInfo {
     hostPorts: hostPortsOf(pod),
     antiAffinity: termsOf(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution, namespace),
     claims: podClaimsOf(pod).map(({ claim }) => claim),
+    inlineVolumes: inlineDriverVolumes(pod).flatMap((volume) => csiVolumeReference(volume) ?? []),
     isTerminating: metadata.deletionTimestamp !== undefined,
     isTerminal: isTerminalPhase(status?.phase),
     isPreempted: isPreempted(pod),

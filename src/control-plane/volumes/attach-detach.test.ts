@@ -283,6 +283,47 @@ test("an attachment that somebody made by hand is left alone", async () => {
   expect(attachments()).toEqual(["data n1"]);
 });
 
+describe("a volume of a cloud", () => {
+  const EBS = { driver: "ebs.csi.aws.com", volumeHandle: "vol-1" };
+  const target = `${ATTACHMENTS} ${attachmentName(EBS, "n1")}`;
+  const awsElasticBlockStore = { volumeID: "aws://eu-1a/vol-1" };
+
+  test("is attached by the driver that serves it", async () => {
+    await putNode("n1");
+    const bound = { ...claim("data", { volumeName: "data", metadata: { uid: "uid" } }), status: { phase: "Bound" } };
+    await bench.put("persistentvolumeclaims", bound);
+    const claimRef = { namespace: "default", name: "data", uid: "uid" };
+    await bench.put("persistentvolumes", volume("data", { awsElasticBlockStore, claimRef }));
+    await putPod("app");
+    const source = { persistentVolumeName: "data" };
+    expect(bench.at(target)).toMatchObject({ spec: { attacher: EBS.driver, nodeName: "n1", source } });
+    await setStatus(target, { attached: true });
+    expect(listed()).toEqual([{ name: uniqueVolumeName(EBS), devicePath: "" }]);
+  });
+
+  test("is attached by what it is where a pod names it itself, and for one node at a time", async () => {
+    for (const name of ["n1", "n2"]) await putNode(name);
+    const volumes = [{ name: "v", awsElasticBlockStore }];
+    await putPod("app", { claims: [], volumes });
+    expect(bench.at(target)).toMatchObject({
+      spec: { attacher: EBS.driver, source: { inlineVolumeSpec: { csi: EBS, accessModes: ["ReadWriteOnce"] } } },
+    });
+    await setStatus(target, { attached: true });
+    await putPod("second", { claims: [], volumes, nodeName: "n2" });
+    expect(bench.events().at(-1)).toMatch(/FailedAttachVolume: Multi-Attach error for volume "ebs.csi.aws.com-vol-1"/);
+    await bench.drop("pods app");
+    expect(bench.at(target)).toBeUndefined();
+    expect(bench.at(`${ATTACHMENTS} ${attachmentName(EBS, "n2")}`)).toBeDefined();
+  });
+
+  test("that no driver serves is not attached", async () => {
+    await putNode("n1");
+    const azureDisk = { diskName: "d", diskURI: "u", kind: "Dedicated" };
+    await putPod("app", { claims: [], volumes: [{ name: "v", azureDisk }] });
+    expect(attachments()).toEqual([]);
+  });
+});
+
 test("what a start finds attached and unused is detached", async () => {
   bench = createStorageBench();
   await putNode("n1", { status: { volumesAttached: [attached("data"), attached("gone")] } });

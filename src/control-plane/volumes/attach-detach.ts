@@ -1,3 +1,4 @@
+import { inlineDriverVolumes } from "../../api/cloud-volumes.ts";
 import { attachmentName, csiVolumeReference, isAttachmentName } from "../../api/csi-volumes.ts";
 import { CONTROLLER_ATTACH_DETACH_ANNOTATION } from "../../api/node-names.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
@@ -70,7 +71,7 @@ export function createAttachDetach(deps: ControllerDeps): Controller {
     feed.follow("pods", (event) => {
       podsOfClaim.apply(event);
       attacher.podsOnNode.apply(event);
-      if (claimKeysOf(event.object).length > 0) addNodeOfPod(event.object);
+      if (hasVolumes(event.object)) addNodeOfPod(event.object);
     }),
     feed.follow(CLAIMS, ({ object }) => addNodesOfClaim(namespacedKeyOf(object.metadata))),
     feed.follow(VOLUMES, ({ object }) => {
@@ -88,6 +89,10 @@ export function createAttachDetach(deps: ControllerDeps): Controller {
   return {
     run: (signal) => runFollowingWithEvents(queue, follow, events, signal),
   };
+}
+
+function hasVolumes(pod: KubeObject): boolean {
+  return claimKeysOf(pod).length > 0 || inlineDriverVolumes(typed("Pod", pod)).length > 0;
 }
 
 /** Returns the nodes that it concerns: when one goes, that may be whoever waited for the volume. */
@@ -173,10 +178,12 @@ function attachmentsOn({ reader, attachmentsOnNode }: Attacher, nodeName: string
     const found = reader.get({ resource: ATTACHMENTS, namespace: "", name });
     if (found === undefined) return [];
     const attachment = typed("VolumeAttachment", found);
-    const persistent = readVolume({ reader }, attachedVolumeOf(attachment));
+    const { inlineVolumeSpec: spec } = attachment.spec.source;
+    const persistent = spec === undefined ? readVolume({ reader }, attachedVolumeOf(attachment)) : { spec };
     const volume = persistent && csiVolumeReference(persistent);
-    const isOurs = volume === undefined ? isAttachmentName(name) : attachmentName(volume, nodeName) === name;
-    return isOurs && attachment.spec.source.inlineVolumeSpec === undefined ? [{ attachment, volume }] : [];
+    const isUnknown = volume === undefined && spec === undefined && isAttachmentName(name);
+    const isOurs = isUnknown || (volume !== undefined && attachmentName(volume, nodeName) === name);
+    return isOurs ? [{ attachment, volume }] : [];
   });
 }
 
@@ -212,12 +219,13 @@ async function attachAll(attacher: Attacher, nodeName: string, volumes: readonly
 }
 
 async function attach({ writer, log }: Attacher, nodeName: string, volume: WantedAttachment): Promise<void> {
-  const { driver, volumeName } = volume;
+  const { driver, volumeName, inlineSpec } = volume;
+  const source = inlineSpec === undefined ? { persistentVolumeName: volumeName } : { inlineVolumeSpec: inlineSpec };
   const attachment = {
     apiVersion: "storage.k8s.io/v1",
     kind: "VolumeAttachment",
     metadata: { name: attachmentName(volume, nodeName) },
-    spec: { attacher: driver, nodeName, source: { persistentVolumeName: volumeName } },
+    spec: { attacher: driver, nodeName, source },
   };
   const isNew = await unlessOvertaken(writer.create(ATTACHMENTS, attachment));
   if (isNew) log.info("a volume is attached", { node: nodeName, volume: volumeName });

@@ -1,3 +1,4 @@
+import { type CsiVolumeReference, csiVolumeReference } from "../../api/csi-volumes.ts";
 import type { VolumeAttachment } from "../../api/gen/types.ts";
 import { type KubeObject, type ObjectOf, typed } from "../../api/object.ts";
 
@@ -16,7 +17,14 @@ export function attachmentNodeOf(object: KubeObject): readonly string[] {
   return [typed("VolumeAttachment", object).spec.nodeName];
 }
 
-/** The persistent volume that it is of; "" for one that is part of the attachment itself. */
+/** The persistent volume that it is of, or what stands for the name of one that is part of the attachment itself. */
 export function attachedVolumeOf({ spec }: VolumeAttachment): string {
-  return spec.source.persistentVolumeName ?? "";
+  const { persistentVolumeName, inlineVolumeSpec } = spec.source;
+  const inline = inlineVolumeSpec && csiVolumeReference({ spec: inlineVolumeSpec });
+  return persistentVolumeName ?? (inline === undefined ? "" : inlineVolumeName(inline));
+}
+
+/** Stands for the name of a volume that pods name themselves. */
+export function inlineVolumeName({ driver, volumeHandle }: CsiVolumeReference): string {
+  return `${driver}-${volumeHandle}`;
 }

@@ -1,3 +1,4 @@
+import { driverOfProvisioner } from "../../api/cloud-volumes.ts";
 import type { PersistentVolumeClaim, StorageClass } from "../../api/gen/types.ts";
 import { type BinderDeps, type BinderEvent, type StoredClaim, writeClaim } from "./binder-deps.ts";
 
@@ -27,7 +28,7 @@ export async function requestProvisioning(
     if (problem !== undefined) deps.events.record({ about: claim, ...problem });
     return;
   }
-  const { provisioner } = storageClass;
+  const provisioner = driverOfProvisioner(storageClass.provisioner);
   const annotations = claim.metadata.annotations ?? {};
   const isAsked = PROVISIONER_ANNOTATIONS.every((name) => annotations[name] === provisioner);
   const asked = Object.fromEntries(PROVISIONER_ANNOTATIONS.map((name) => [name, provisioner]));
@@ -40,7 +41,7 @@ export async function requestProvisioning(
 function whyNobody(className: string, storageClass: StorageClass | undefined): BinderEvent | undefined {
   const fail = (message: string): BinderEvent => ({ type: "Warning", reason: "ProvisioningFailed", message });
   if (storageClass === undefined) return fail(`storageclass.storage.k8s.io "${className}" not found`);
-  const { provisioner } = storageClass;
+  const provisioner = driverOfProvisioner(storageClass.provisioner);
   if (!provisioner.startsWith(IN_TREE_PREFIX)) return undefined;
   return fail(`no volume plugin matched name: ${provisioner}`);
 }

@@ -108,8 +108,6 @@ describe("volumes that cannot be", () => {
 
   it.concurrent.each([
     ["flexVolume", { driver: "example.com/lvm" }],
-    ["awsElasticBlockStore", { volumeID: "vol-1" }],
-    ["gcePersistentDisk", { pdName: "disk-1" }],
     ["glusterfs", { endpoints: "e", path: "p" }],
     ["storageos", { volumeName: "x" }],
   ])("of a kind that upstream removed are refused by its name: %s", async (kind, source) => {

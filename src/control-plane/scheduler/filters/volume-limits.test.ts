@@ -48,6 +48,26 @@ function judge({ wants, pods = [], attached = [], count = 2 }: Case) {
   return filterVolumeLimits(pending(claiming(...wants)), cluster([node], { storage: reader }))?.(node);
 }
 
+test("a volume of a cloud counts as one of its driver's, whether a claim leads to it or a pod names it", () => {
+  const disk = (volumeID: string) => ({ name: volumeID, awsElasticBlockStore: { volumeID } });
+  const drivers = [{ name: "ebs.csi.aws.com", nodeID: "n", allocatable: { count: 2 } }];
+  const reader = storage({
+    claim,
+    volume: (name) => ({ spec: { awsElasticBlockStore: { volumeID: `vol-${name}` } } }),
+    csiNode: () => ({ spec: { drivers } }),
+    attachments: () => [],
+  });
+  const judgeBeside = (...names: string[]) => {
+    const node = nodeInfo({}, [placed("p", claiming(...names))]);
+    return filterVolumeLimits(
+      pending({ volumes: [disk("vol-a"), disk("aws://eu/vol-b")] }),
+      cluster([node], { storage: reader }),
+    )?.(node);
+  };
+  expect(judgeBeside("a", "b")).toBeUndefined();
+  expect(judgeBeside("a", "c")?.reasons).toEqual(["node(s) exceed max volume count"]);
+});
+
 describe("a driver's volumes on a node", () => {
   test.each<[string, Case]>([
     ["as many as it takes", { wants: ["a"], pods: [["b"]] }],

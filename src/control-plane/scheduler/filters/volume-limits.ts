@@ -1,3 +1,5 @@
+import { driverOfProvisioner } from "../../../api/cloud-volumes.ts";
+import { csiVolumeReference } from "../../../api/csi-volumes.ts";
 import type { PersistentVolumeClaim } from "../../../api/gen/types.ts";
 import { storageClassOf } from "../../claims/volume-match.ts";
 import type { Cluster, NodeInfo, PendingPod, StorageView } from "../cluster.ts";
@@ -46,8 +48,10 @@ function countByDriver(volumes: Volumes): ReadonlyMap<string, number> {
 }
 
 /** The CSI volumes of a pod. Other volumes have no known limit. */
-function volumesOf({ namespace, claims }: PodInfo, storage: StorageView): Volumes {
-  const volumes = new Map<string, string>();
+function volumesOf({ namespace, claims, inlineVolumes }: PodInfo, storage: StorageView): Volumes {
+  const volumes = new Map(
+    inlineVolumes.map(({ driver, volumeHandle }) => [uniqueName(driver, volumeHandle), driver] as const),
+  );
   for (const name of claims) {
     const claim = storage.claim(namespace, name);
     const found = claim && volumeOfClaim(claim, storage);
@@ -61,17 +65,20 @@ function volumeOfClaim(claim: PersistentVolumeClaim, storage: StorageView) {
   const { namespace = "", name = "" } = claim.metadata ?? {};
   const volume = storage.volume(claim.spec?.volumeName ?? "");
   if (volume !== undefined) {
-    const { driver = "", volumeHandle = "" } = volume.spec?.csi ?? {};
-    return driver === "" ? undefined : { driver, volume: uniqueName(driver, volumeHandle) };
+    const csi = csiVolumeReference(volume);
+    return csi && { driver: csi.driver, volume: uniqueName(csi.driver, csi.volumeHandle) };
   }
-  const driver = storage.storageClass(storageClassOf(claim))?.provisioner;
+  const provisioner = storage.storageClass(storageClassOf(claim))?.provisioner;
+  const driver = provisioner && driverOfProvisioner(provisioner);
   return driver === undefined ? undefined : { driver, volume: `claim ${namespace}/${name}` };
 }
 
 function readAttached(storage: StorageView): ReadonlyMap<string, Volumes> {
   const byNode = new Map<string, Map<string, string>>();
   for (const { spec } of storage.attachments()) {
-    const { csi } = storage.volume(spec.source.persistentVolumeName ?? "")?.spec ?? {};
+    const { persistentVolumeName = "", inlineVolumeSpec } = spec.source;
+    const volume = inlineVolumeSpec ? { spec: inlineVolumeSpec } : storage.volume(persistentVolumeName);
+    const csi = volume && csiVolumeReference(volume);
     if (csi === undefined) continue;
     const volumes = byNode.get(spec.nodeName) ?? new Map<string, string>();
     byNode.set(spec.nodeName, volumes.set(uniqueName(spec.attacher, csi.volumeHandle), spec.attacher));

@@ -21,6 +21,13 @@ const SUPPORTED_VOLUMES = [
   "persistentVolumeClaim",
   "ephemeral",
   "csi",
+  "awsElasticBlockStore",
+  "azureDisk",
+  "azureFile",
+  "cinder",
+  "gcePersistentDisk",
+  "portworxVolume",
+  "vsphereVolume",
   "nfs",
   "image",
 ] as const satisfies ReadonlyArray<keyof Volume>;

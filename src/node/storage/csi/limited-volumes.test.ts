@@ -7,16 +7,24 @@ import { limitVolumes } from "./limited-volumes.ts";
 const DRIVER = "disk.example";
 
 /** A plugin that has what it is told, and takes as long as it is let. */
-function createRig({ maxVolumes, devices = [] }: { maxVolumes: bigint | undefined; devices?: string[] }) {
+function createRig({
+  maxVolumes,
+  devices = [],
+  name: driverName = DRIVER,
+}: {
+  maxVolumes: bigint | undefined;
+  devices?: string[];
+  name?: string;
+}) {
   const waiting: Array<() => void> = [];
   const nodeInfo = { nodeId: "n", maxVolumes, topology: {} };
-  const driver = { name: DRIVER, nodeInfo } satisfies Partial<CsiDriver>;
+  const driver = { name: driverName, nodeInfo } satisfies Partial<CsiDriver>;
   const plugin = limitVolumes(
     {
       name: "kubernetes.io/csi",
       supports: () => true,
       load: async () => undefined,
-      devices: () => devices.map((handle) => ({ driverName: DRIVER, handle })),
+      devices: () => devices.map((handle) => ({ driverName, handle })),
       async setUp({ source }): Promise<VolumeSetUp> {
         await new Promise<void>((resolve) => waiting.push(resolve));
         devices.push((source.kind === "persistent" && source.persistentVolume.spec?.csi?.volumeHandle) || "inline");
@@ -24,7 +32,7 @@ function createRig({ maxVolumes, devices = [] }: { maxVolumes: bigint | undefine
         return { volume, finished: Promise.resolve() };
       },
     },
-    { get: (name) => (name === DRIVER ? { ...driver, node: NEVER_CALLED, capabilities: new Set() } : undefined) },
+    { get: (name) => (name === driverName ? { ...driver, node: NEVER_CALLED, capabilities: new Set() } : undefined) },
   );
   const requestOf = (handle: string, podUid: string): VolumeRequest => {
     const csi = { driver: DRIVER, volumeHandle: handle };
@@ -47,11 +55,16 @@ function createRig({ maxVolumes, devices = [] }: { maxVolumes: bigint | undefine
       () => "admitted",
       (error: Error) => error.message,
     );
+  const admitSource = async (source: VolumeRequest["source"]) =>
+    await plugin.admit?.([{ ...requestOf("", "uid-1"), pod: { metadata: { uid: "uid-1", name: "p" } }, source }]).then(
+      () => "admitted",
+      (error: Error) => error.message,
+    );
   const letAllThrough = async () => {
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     for (const resolve of waiting.splice(0)) resolve();
   };
-  return { setUp, admit, letAllThrough };
+  return { setUp, admit, admitSource, letAllThrough };
 }
 
 const fail = async () => await Promise.reject(new Error("not in this test"));
@@ -92,6 +105,16 @@ it("counts what an earlier agent left, and never refuses what is here", async ()
   const ends = ["c", "a", "b"].map(async (handle, index) => await setUp(handle, `uid-${index}`));
   await letAllThrough();
   expect(await Promise.all(ends)).toEqual([REFUSAL, "set up", "set up"]);
+});
+
+it("counts a cloud's volume that a pod names itself, and leaves the words to its set-up where no driver serves it", async () => {
+  const { admitSource } = createRig({ maxVolumes: 1n, devices: ["a"], name: "disk.csi.azure.com" });
+  const azureDisk = { diskName: "d", diskURI: "b" };
+  expect(await admitSource({ kind: "pod", volume: { name: "v", azureDisk } })).toBe(
+    REFUSAL.replace(DRIVER, "disk.csi.azure.com").replace("2 volumes", "1 volumes"),
+  );
+  const shared = { ...azureDisk, kind: "Shared" };
+  expect(await admitSource({ kind: "pod", volume: { name: "v", azureDisk: shared } })).toBe("admitted");
 });
 
 it("counts a volume that two pods use once", async () => {

@@ -1,7 +1,8 @@
 import type { CsiDrivers } from "../../../csi/port.ts";
 import type { CsiPlugin } from "../volumes/csi/csi-plugin.ts";
+import { attachableReference } from "../volumes/csi/csi-volume.ts";
 import { VolumeOperationError } from "../volumes/volume-error.ts";
-import type { VolumePlugin, VolumeSource } from "../volumes/volume-plugin.ts";
+import type { VolumePlugin, VolumeRequest } from "../volumes/volume-plugin.ts";
 import { findExceededVolumeLimit, type LimitedVolume, VOLUME_LIMIT_REASON } from "./volume-limit.ts";
 
 /**
@@ -41,13 +42,13 @@ export function limitVolumes(plugin: LimitedPlugin, drivers: CsiDrivers): Volume
   return {
     ...plugin,
     async admit(requests) {
-      const volumes = requests.flatMap(({ source }) => limitedVolumeOf(source) ?? []);
+      const volumes = requests.flatMap((request) => limitedVolumeOf(request) ?? []);
       if (volumes.length === 0) return;
       await plugin.load();
       judge(volumes);
     },
     async setUp(request) {
-      const volume = limitedVolumeOf(request.source);
+      const volume = limitedVolumeOf(request);
       if (volume === undefined) return await plugin.setUp(request);
       await plugin.load();
       // Other volumes may have come since the pod was admitted.
@@ -63,7 +64,12 @@ export function limitVolumes(plugin: LimitedPlugin, drivers: CsiDrivers): Volume
   };
 }
 
-function limitedVolumeOf(source: VolumeSource): LimitedVolume | undefined {
-  const csi = source.kind === "persistent" ? source.persistentVolume.spec?.csi : undefined;
-  return csi && { driver: csi.driver, handle: csi.volumeHandle };
+function limitedVolumeOf(request: VolumeRequest): LimitedVolume | undefined {
+  try {
+    const volume = attachableReference(request);
+    return volume && { driver: volume.driver, handle: volume.volumeHandle };
+  } catch {
+    // Its set-up tells what is wrong with it.
+    return undefined;
+  }
 }

@@ -80,11 +80,13 @@ function attachFailure(message: string, options: { isUsual?: boolean } = {}): Vo
   return new VolumeOperationError(message, { reason: "FailedAttachVolume", cause: new AwaitedError(message, options) });
 }
 
-function newAttachment(name: string, { driverName, specName }: CsiVolume, nodeName: string): VolumeAttachment {
+function newAttachment(name: string, volume: CsiVolume, nodeName: string): VolumeAttachment {
+  const { driverName, specName, inlineSpec } = volume;
+  const source = inlineSpec === undefined ? { persistentVolumeName: specName } : { inlineVolumeSpec: inlineSpec };
   return {
     apiVersion: "storage.k8s.io/v1",
     kind: "VolumeAttachment",
     metadata: { name },
-    spec: { nodeName, attacher: driverName, source: { persistentVolumeName: specName } },
+    spec: { nodeName, attacher: driverName, source },
   };
 }

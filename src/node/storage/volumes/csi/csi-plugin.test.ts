@@ -337,18 +337,57 @@ describe("an inline volume", () => {
   });
 });
 
-describe("a kind of before CSI", () => {
-  it("is refused with the driver that has taken over", async () => {
-    const rig = createCsiRig();
-    const source = {
-      kind: "persistent" as const,
-      persistentVolume: { metadata: { name: "pv" }, spec: { awsElasticBlockStore: { volumeID: "v" } } },
-      claim: {},
-      readOnly: false,
-    };
+describe("a volume of a cloud", () => {
+  const pv = { azureFile: { secretName: "account", shareName: "share", secretNamespace: "vault" } };
+
+  it("is mounted by the driver that serves its kind, as the volume of its handle", async () => {
+    const rig = createCsiRig({ name: "file.csi.azure.com", volumes: { "#account#share#pv-1#vault": {} } });
+    rig.secrets.set("vault/account", { data: { key: "c2VjcmV0" } });
+    const persistentVolume = { metadata: { name: "pv-1" }, spec: pv };
+    const source = { kind: "persistent" as const, persistentVolume, claim: {}, readOnly: false };
     expect(rig.plugin().supports(source)).toBe(true);
-    await expect(setUp(rig.plugin(), podOf("a"), source)).rejects.toThrow(
-      "awsElasticBlockStore volumes are not supported: use a volume of the CSI driver ebs.csi.aws.com instead",
+    await setUp(rig.plugin(), podOf("a"), source);
+    expect(rig.csi.calls.map(({ rpc, request }) => [rpc, request])).toMatchObject([
+      ["NodeStageVolume", { volumeId: "#account#share#pv-1#vault", secrets: { key: "secret" } }],
+      ["NodePublishVolume", { volumeId: "#account#share#pv-1#vault", volumeContext: { sharename: "share" } }],
+    ]);
+  });
+
+  it("that the pod names itself is attached by what it is, staged, and left in its own directory", async () => {
+    const rig = createCsiRig({ name: "disk.csi.azure.com", volumes: { "/sub/d": {} } });
+    rig.driverSpec = { attachRequired: true };
+    const created: unknown[] = [];
+    const plugin = rig.plugin(
+      { enableControllerAttachDetach: false },
+      {
+        objects: {
+          ...rig.deps.objects,
+          async createVolumeAttachment({ metadata, spec }) {
+            created.push(spec.source);
+            rig.attachments.set(metadata?.name ?? "", { metadata: metadata ?? {}, spec, status: { attached: true } });
+          },
+        },
+      },
     );
+    const azureDisk = { diskName: "d", diskURI: "/sub/d", readOnly: true };
+    const source = { kind: "pod" as const, volume: { name: "data", azureDisk } };
+    expect(plugin.supports(source)).toBe(true);
+    const ready = await setUp(plugin, podOf("a"), source);
+    const directory = `${ROOT}/pods/a/volumes/kubernetes.io~csi/~sub~d`;
+    expect(ready).toMatchObject({ hostPath: `${directory}/mount`, readOnly: true });
+    expect(created).toMatchObject([
+      { inlineVolumeSpec: { csi: { driver: "disk.csi.azure.com", volumeHandle: "/sub/d" } } },
+    ]);
+    expect(callsOf(rig.csi)).toEqual(["Stage ok", "Publish ok"]);
+    await tearDownPod(plugin, rig.host, "a");
+    await sweep(plugin, rig.host);
+    expect(await listLeft(rig.host)).toEqual([]);
+  });
+
+  it("that no driver serves says why", async () => {
+    const rig = createCsiRig();
+    const azureDisk = { diskName: "d", diskURI: "u", kind: "Dedicated" };
+    const source = { kind: "pod" as const, volume: { name: "data", azureDisk } };
+    await expect(setUp(rig.plugin(), podOf("a"), source)).rejects.toThrow("kind(Dedicated) is not supported");
   });
 });

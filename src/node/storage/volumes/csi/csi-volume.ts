@@ -1,3 +1,5 @@
+import { cloudDriverOf, translateCloudVolume, translateInlineVolume } from "../../../../api/cloud-volumes.ts";
+import { type CsiVolumeReference, csiVolumeReference } from "../../../../api/csi-volumes.ts";
 import type {
   PersistentVolume,
   PersistentVolumeClaim,
@@ -7,7 +9,7 @@ import type {
   Volume,
 } from "../../../../api/gen/types.ts";
 import { podReference } from "../../../../api/pods.ts";
-import type { VolumeSource } from "../volume-plugin.ts";
+import type { VolumeRequest, VolumeSource } from "../volume-plugin.ts";
 import { inlineVolumeHandle } from "./csi-paths.ts";
 
 /** A volume of a pod, with the names that its driver and its directories use. */
@@ -26,17 +28,31 @@ export interface CsiVolume {
   readonly accessModes: readonly string[] | undefined;
   readonly mountOptions: readonly string[];
   readonly secrets: Readonly<Record<SecretUse, SecretReference | undefined>>;
+  /** The volume itself, where it is a pod's own and has to be attached; others are attached by their names. */
+  readonly inlineSpec?: PersistentVolumeSpec;
   /** Undefined for an inline volume. */
   readonly claimed: { readonly persistentVolume: PersistentVolume; readonly claim: PersistentVolumeClaim } | undefined;
 }
 
 export type SecretUse = "NodeStageSecretRef" | "NodePublishSecretRef" | "NodeExpandSecretRef";
 
-/** Whether this is a volume of a CSI driver, or of a kind that has been replaced by CSI drivers. */
+/** Whether this is a volume of a CSI driver, or of a cloud and so of the driver that serves it. */
 export function isCsiSource(source: VolumeSource): boolean {
-  if (source.kind === "pod") return source.volume.csi !== undefined || replacedKindOf(source.volume) !== undefined;
-  const { spec } = source.persistentVolume;
-  return spec !== undefined && (spec.csi !== undefined || replacedKindOf(spec) !== undefined);
+  const sources = source.kind === "pod" ? source.volume : (source.persistentVolume.spec ?? {});
+  return sources.csi !== undefined || cloudDriverOf(sources) !== undefined;
+}
+
+/**
+ * How the API server and the driver name a volume that is attached and staged; undefined for one that exists only as long
+ * as its pod. Throws for a cloud's volume that no driver serves.
+ */
+export function attachableReference({
+  source,
+  pod,
+}: Pick<VolumeRequest, "source" | "pod">): CsiVolumeReference | undefined {
+  if (source.kind === "persistent") return csiVolumeReference(source.persistentVolume);
+  const inline = translateInlineVolume(source.volume, podReference(pod).namespace);
+  return inline && csiVolumeReference(inline);
 }
 
 /** Reads a CSI volume. Throws, in words for the pod's event, for any other. */
@@ -53,8 +69,8 @@ export function csiVolumeOf(source: VolumeSource, pod: Pod): CsiVolume {
 
 function inlineVolume(volume: Volume, pod: Pod): CsiVolume {
   const { csi } = volume;
-  if (csi === undefined) throw new Error(refusalOf(volume));
   const { uid, namespace } = podReference(pod);
+  if (csi === undefined) return inlineCloudVolume(volume, namespace);
   const secretName = csi.nodePublishSecretRef?.name;
   return {
     specName: volume.name,
@@ -76,18 +92,37 @@ function inlineVolume(volume: Volume, pod: Pod): CsiVolume {
   };
 }
 
-function persistentVolume(source: Extract<VolumeSource, { kind: "persistent" }>): CsiVolume {
-  const { persistentVolume, claim, readOnly } = source;
-  const spec = persistentVolume.spec ?? {};
-  const { csi } = spec;
-  if (csi === undefined) throw new Error(refusalOf(spec));
+/** A cloud's volume that the pod names itself. It outlives the pod, so it is attached and staged like a persistent one. */
+function inlineCloudVolume(volume: Volume, namespace: string): CsiVolume {
+  const { metadata, spec } = translateInlineVolume(volume, namespace) ?? {};
+  if (spec === undefined) throw new Error(NO_SOURCE);
   return {
-    specName: persistentVolume.metadata?.name ?? "",
+    ...sourceOf(spec),
+    // It is escaped as upstream escapes it: it may hold a path.
+    specName: (metadata?.name ?? "").replaceAll("/", "~"),
+    readOnly: spec.csi?.readOnly === true,
+    inlineSpec: spec,
+    claimed: undefined,
+  };
+}
+
+function persistentVolume(source: Extract<VolumeSource, { kind: "persistent" }>): CsiVolume {
+  const { claim, readOnly } = source;
+  const persistentVolume = translateCloudVolume(source.persistentVolume);
+  const { spec = {}, metadata } = persistentVolume;
+  return { ...sourceOf(spec), specName: metadata?.name ?? "", readOnly, claimed: { persistentVolume, claim } };
+}
+
+const NO_SOURCE = "CSIPersistentVolumeSource not defined in spec";
+
+function sourceOf(spec: PersistentVolumeSpec): Omit<CsiVolume, "specName" | "readOnly" | "claimed"> {
+  const { csi } = spec;
+  if (csi === undefined) throw new Error(NO_SOURCE);
+  return {
     driverName: csi.driver,
     handle: csi.volumeHandle,
     lifecycle: "Persistent",
     kind: spec.volumeMode === "Block" ? "block" : "files",
-    readOnly,
     fsType: csi.fsType ?? "",
     attributes: csi.volumeAttributes ?? {},
     accessModes: spec.accessModes,
@@ -97,30 +132,5 @@ function persistentVolume(source: Extract<VolumeSource, { kind: "persistent" }>)
       NodePublishSecretRef: csi.nodePublishSecretRef,
       NodeExpandSecretRef: csi.nodeExpandSecretRef,
     },
-    claimed: { persistentVolume, claim },
   };
-}
-
-/** The kinds of volumes that were once part of Kubernetes, and the drivers that have replaced them. */
-const REPLACED_KINDS = {
-  awsElasticBlockStore: "ebs.csi.aws.com",
-  azureDisk: "disk.csi.azure.com",
-  azureFile: "file.csi.azure.com",
-  cinder: "cinder.csi.openstack.org",
-  gcePersistentDisk: "pd.csi.storage.gke.io",
-  portworxVolume: "pxd.portworx.com",
-  vsphereVolume: "csi.vsphere.vmware.com",
-} as const;
-
-type ReplacedKind = keyof typeof REPLACED_KINDS;
-
-function replacedKindOf(spec: Partial<Pick<PersistentVolumeSpec | Volume, ReplacedKind>>): string | undefined {
-  for (const [kind, driver] of Object.entries(REPLACED_KINDS)) {
-    if (kind in spec) return `${kind} volumes are not supported: use a volume of the CSI driver ${driver} instead`;
-  }
-  return undefined;
-}
-
-function refusalOf(spec: Partial<Pick<PersistentVolumeSpec | Volume, ReplacedKind>>): string {
-  return replacedKindOf(spec) ?? "CSIPersistentVolumeSource not defined in spec";
 }

@@ -4,25 +4,18 @@ import { volumeDirectories } from "../volume-directories.ts";
 import { createRefusedPlugin, findRefusedVolume } from "./refused-volumes.ts";
 
 const REFUSED: ReadonlyArray<readonly [volume: Volume, words: RegExp]> = [
-  [{ name: "v", awsElasticBlockStore: { volumeID: "x" } }, /CSI driver ebs\.csi\.aws\.com/],
-  [{ name: "v", azureDisk: { diskName: "x", diskURI: "x" } }, /disk\.csi\.azure\.com/],
-  [{ name: "v", azureFile: { secretName: "x", shareName: "x" } }, /file\.csi\.azure\.com/],
   [{ name: "v", cephfs: { monitors: [] } }, /removed from Kubernetes in 1\.31.*cephfs\.csi\.ceph\.com/],
-  [{ name: "v", cinder: { volumeID: "x" } }, /cinder\.csi\.openstack\.org/],
   [{ name: "v", fc: {} }, /CSI driver for Fibre Channel/],
   [{ name: "v", flexVolume: { driver: "x" } }, /use a volume of a CSI driver/],
   [{ name: "v", flocker: {} }, /removed from Kubernetes in 1\.25/],
-  [{ name: "v", gcePersistentDisk: { pdName: "x" } }, /pd\.csi\.storage\.gke\.io/],
   [{ name: "v", gitRepo: { repository: "x" } }, /clone in an init container/],
   [{ name: "v", glusterfs: { endpoints: "x", path: "x" } }, /removed from Kubernetes in 1\.26/],
   [{ name: "v", iscsi: { targetPortal: "x", iqn: "x", lun: 0 } }, /CSI driver for iSCSI/],
   [{ name: "v", photonPersistentDisk: { pdID: "x" } }, /no longer supported by Kubernetes/],
-  [{ name: "v", portworxVolume: { volumeID: "x" } }, /pxd\.portworx\.com/],
   [{ name: "v", quobyte: { registry: "x", volume: "x" } }, /removed from Kubernetes in 1\.25/],
   [{ name: "v", rbd: { monitors: [], image: "x" } }, /rbd\.csi\.ceph\.com/],
   [{ name: "v", scaleIO: { gateway: "x", system: "x", secretRef: {} } }, /no longer supported by Kubernetes/],
   [{ name: "v", storageos: {} }, /removed from Kubernetes in 1\.25/],
-  [{ name: "v", vsphereVolume: { volumePath: "x" } }, /csi\.vsphere\.vmware\.com/],
 ];
 
 it("CVE-2024-10220, CVE-2025-1767: nothing is cloned for a gitRepo volume", () => {

@@ -5,53 +5,38 @@ import type { VolumePlugin, VolumeSource } from "../volume-plugin.ts";
 /** Kinds of volumes that Kubernetes still has fields for, and that the node agent does not support. */
 type RefusedKind = Extract<
   keyof Volume | keyof PersistentVolumeSpec,
-  | "awsElasticBlockStore"
-  | "azureDisk"
-  | "azureFile"
   | "cephfs"
-  | "cinder"
   | "fc"
   | "flexVolume"
   | "flocker"
-  | "gcePersistentDisk"
   | "gitRepo"
   | "glusterfs"
   | "iscsi"
   | "photonPersistentDisk"
-  | "portworxVolume"
   | "quobyte"
   | "rbd"
   | "scaleIO"
   | "storageos"
-  | "vsphereVolume"
 >;
 
-const MIGRATED = (driver: string) => `is served by the CSI driver ${driver} only: use a volume of that driver`;
 const REMOVED = (release: string) => `was removed from Kubernetes in ${release}`;
 
-/** Why each kind is refused, and what to use instead. The CSI drivers are those of csi-translation-lib. */
+/** Why each kind is refused, and what to use instead. */
 export const REFUSED_VOLUME_KINDS: Readonly<Record<RefusedKind, string>> = {
-  awsElasticBlockStore: MIGRATED("ebs.csi.aws.com"),
-  azureDisk: MIGRATED("disk.csi.azure.com"),
-  azureFile: MIGRATED("file.csi.azure.com"),
   cephfs: `${REMOVED("1.31")}: use a volume of the CSI driver cephfs.csi.ceph.com`,
-  cinder: MIGRATED("cinder.csi.openstack.org"),
   fc: "is not supported by nodelet: use a volume of a CSI driver for Fibre Channel",
   flexVolume: "is deprecated and not supported by nodelet: use a volume of a CSI driver",
   flocker: `${REMOVED("1.25")}: use a volume of a CSI driver`,
-  gcePersistentDisk: MIGRATED("pd.csi.storage.gke.io"),
   gitRepo:
     "is disabled in Kubernetes, since repositories could run commands on the node: " +
     "clone in an init container into an emptyDir",
   glusterfs: `${REMOVED("1.26")}: use a volume of a CSI driver`,
   iscsi: "is not supported by nodelet: use a volume of a CSI driver for iSCSI",
   photonPersistentDisk: "is no longer supported by Kubernetes: use a volume of a CSI driver",
-  portworxVolume: MIGRATED("pxd.portworx.com"),
   quobyte: `${REMOVED("1.25")}: use a volume of a CSI driver`,
   rbd: `${REMOVED("1.31")}: use a volume of the CSI driver rbd.csi.ceph.com`,
   scaleIO: "is no longer supported by Kubernetes: use a volume of a CSI driver",
   storageos: `${REMOVED("1.25")}: use a volume of a CSI driver`,
-  vsphereVolume: MIGRATED("csi.vsphere.vmware.com"),
 };
 
 /**

@@ -57,6 +57,34 @@ it.each([
   expect(found.readOnly).toBe(expected);
 });
 
+describe("a volume of a cloud", () => {
+  const bind = (awsElasticBlockStore: { volumeID: string }) => {
+    const nodeAffinity = {
+      required: {
+        nodeSelectorTerms: [
+          { matchExpressions: [{ key: "topology.kubernetes.io/zone", operator: "In", values: ["eu-1a"] }] },
+        ],
+      },
+    };
+    claims.volumes.set("pv-1", boundVolume("pv-1", boundClaim("data", "pv-1"), { awsElasticBlockStore, nodeAffinity }));
+  };
+
+  it("is that of the driver that serves it, on the nodes that the driver knows", async () => {
+    bind({ volumeID: "aws://eu-1a/vol-1" });
+    expect(await resolve()).toMatchObject({ message: expect.stringContaining("NodeAffinity check failed") });
+    nodeLabels = { "topology.ebs.csi.aws.com/zone": "eu-1a" };
+    const { persistentVolume } = await claimed.resolve(podOf(), DATA, signal);
+    expect(persistentVolume.spec).toMatchObject({ csi: { driver: "ebs.csi.aws.com", volumeHandle: "vol-1" } });
+    expect(persistentVolume.spec).not.toHaveProperty("awsElasticBlockStore");
+  });
+
+  it("says why none serves it", async () => {
+    bind({ volumeID: "aws://eu-1a/disk" });
+    const why = "failed to translate in-tree pv to CSI: failed to translate Kubernetes ID to EBS Volume ID";
+    expect(await resolve()).toMatchObject({ message: expect.stringContaining(why) });
+  });
+});
+
 describe("there is no volume", () => {
   const cases: Array<[string, () => void, string]> = [
     [

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { translateCloudVolume } from "../../../../api/cloud-volumes.ts";
 import type { PersistentVolume, PersistentVolumeClaim, Pod, Volume } from "../../../../api/gen/types.ts";
 import { podReference } from "../../../../api/pods.ts";
 import type { SelectableNode } from "../../../../api/selectors/node-selector.ts";
@@ -158,8 +159,17 @@ async function readVolume(
     const name = claim.spec?.volumeName ?? "";
     const volume = await claims.volume(name, signal).catch(because(`failed to fetch PV ${name} from API server`));
     refuse(checkBinding(volume, claim));
-    return volume;
+    return translated(volume);
   });
+}
+
+/** From here on nobody needs to know that the volume was once one of a kind of its own. */
+function translated(volume: PersistentVolume): PersistentVolume {
+  try {
+    return translateCloudVolume(volume);
+  } catch (error) {
+    throw new VolumeSetUpError("invalid", `failed to translate in-tree pv to CSI: ${messageOf(error)}`);
+  }
 }
 
 async function checkNode({ node }: ClaimedVolumesDeps, volume: PersistentVolume, signal: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import { cloudDriverOf } from "../../../../api/cloud-volumes.ts";
 import type { Pod } from "../../../../api/gen/types.ts";
 import type { ReadyVolume, VolumeSource } from "../volume-plugin.ts";
 
@@ -76,7 +77,8 @@ export function createNodeVolumes(): NodeVolumesWriter {
 
 /** The CSI driver of a volume; undefined where it has none. */
 export function csiDriverOf(source: VolumeSource): string | undefined {
-  return (source.kind === "pod" ? source.volume.csi : source.persistentVolume.spec?.csi)?.driver;
+  const sources = source.kind === "pod" ? source.volume : (source.persistentVolume.spec ?? {});
+  return sources.csi?.driver ?? cloudDriverOf(sources);
 }
 
 /**

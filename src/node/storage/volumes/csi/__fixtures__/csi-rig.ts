@@ -90,7 +90,7 @@ export function createCsiRig({
         return { ...claim, status };
       },
     },
-    drivers: { get: (name) => (rig.isRegistered && name === DRIVER ? registered(csi, node) : undefined) },
+    drivers: { get: (name) => (rig.isRegistered && name === csi.identity.name ? registered(csi, node) : undefined) },
     files: host.files,
     mounts: host.mounts,
     clock: host.clock,
