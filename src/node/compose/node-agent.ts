@@ -88,7 +88,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
   const stats = composeStats(foundation, { readings, runtime, probes });
   const images = composeImageCollection(foundation, { runtime, reporting });
   const eviction = composeEviction(foundation, { readings, runtime, workers, stats, images, reporting });
-  const shutdown = composeShutdown(foundation, { workers, reporting });
+  const shutdown = composeShutdown(foundation, { workers, reporting, sources, readings });
 
   const admission = await composeAdmission(foundation, { cluster, sources, ...given, readings, runtime, workers });
   const loopNeighbours = { cluster, sources, readings, runtime, probes, reporting, workers, admission };

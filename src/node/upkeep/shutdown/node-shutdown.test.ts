@@ -25,6 +25,8 @@ let states: Map<string, PodState>;
 let kills: string[];
 let told: string[];
 let timeline: Timeline;
+/** Whether the agent has taken up the pods that run. */
+let isTakenUp: boolean;
 let waits: Set<() => void>;
 let stopping: AbortController;
 let running: Promise<void>;
@@ -71,6 +73,7 @@ const start = () => {
       workers,
       notice,
       record,
+      isEveryPodTakenUp: () => isTakenUp,
       recordNodeEvent: ({ reason, message }) => void told.push(`${reason}: ${message}`),
       flush: async () => void told.push(`flushed while ${logind.held} delay is held`),
     },
@@ -90,6 +93,7 @@ beforeEach(async () => {
   states = new Map();
   kills = [];
   told = [];
+  isTakenUp = true;
   waits = new Set();
   stopping = new AbortController();
 });
@@ -137,6 +141,38 @@ describe("the shutdown of the machine", () => {
     expect(told).toEqual(["NodeShutdown: Shutdown manager detected shutdown event", "flushed while 1 delay is held"]);
     expect(host.logind.held).toBe(0);
     expect(await readState()).toMatchObject({ endTime: "2026-01-01T00:00:01.000Z" });
+  });
+
+  it("takes up the pods of before first, and refuses none of them", async () => {
+    isTakenUp = false;
+    start();
+    await host.clock.settle();
+    host.logind.announce(true);
+    await host.clock.advance(2_000);
+    expect(notice.admit(podOf("web"))).toBeUndefined();
+    expect(host.logind.held).toBe(1);
+    add(podOf("web"));
+    add(podOf("proxy", { priority: 2_000_001_000 }));
+    isTakenUp = true;
+    await host.clock.advance(100);
+    expect(kills).toEqual(["web 20"]);
+    expect(notice.isSet()).toBe(true);
+    finish("web", "proxy");
+    await host.clock.settle();
+    expect(host.logind.held).toBe(0);
+  });
+
+  it("goes on without pods that nobody tells of in time", async () => {
+    isTakenUp = false;
+    add(podOf("web"));
+    start();
+    await host.clock.settle();
+    host.logind.announce(true);
+    await host.clock.advance(9_900);
+    expect(kills).toEqual([]);
+    await host.clock.advance(100);
+    expect(kills).toEqual(["web 20"]);
+    finish("web");
   });
 
   it("says of each pod why it ended", async () => {

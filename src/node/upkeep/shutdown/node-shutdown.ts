@@ -15,6 +15,8 @@ interface NodeShutdownDeps extends EndPodsDeps, InhibitDelayDeps {
   readonly logind: Logind;
   readonly notice: Pick<ShutdownNotice, "isSet" | "set">;
   readonly record: ShutdownRecord;
+  /** False while this agent has just started, and has not taken up all pods that the one before it left running. */
+  isEveryPodTakenUp(): boolean;
   recordNodeEvent(decision: Decision): void;
   /** Sends the API server the updates that are still pending. It is bounded in time and never rejects. */
   flush(): Promise<void>;
@@ -23,6 +25,9 @@ interface NodeShutdownDeps extends EndPodsDeps, InhibitDelayDeps {
 const FIRST_RECONNECT_MS = SECOND;
 const LAST_RECONNECT_MS = 30 * SECOND;
 const WHY = "Kubelet needs time to handle node shutdown";
+/** Pods that an agent before this one left running are waited for this long, and looked for this often. */
+const TAKE_UP_MS = 10 * SECOND;
+const LOOK_AGAIN_MS = SECOND / 10;
 /** A machine announces or cancels its shutdown a few times at most. Only the newest announcement matters. */
 const MAX_ANNOUNCEMENTS = 64;
 
@@ -34,9 +39,10 @@ const MAX_ANNOUNCEMENTS = 64;
  *         │            └──────── called off ──────┴─────────────────────────────────────────────────┘
  *         └── the bus is lost: again after 1 s, at most 30 s
  *
- * It follows upstream's nodeshutdown (pkg/kubelet/nodeshutdown), with three differences. A shutdown that is called off
- * ends no further pods. A shutdown that was announced while no agent listened is not missed. The outcome of the pods is
- * reported before the machine may go down.
+ * It follows upstream's nodeshutdown (pkg/kubelet/nodeshutdown), with four differences. A shutdown that is called off
+ * ends no further pods. A shutdown that was announced while no agent listened is not missed. An agent that has just
+ * started takes up the pods of before first: they would be refused otherwise, and end all at once. The outcome of the
+ * pods is reported before the machine may go down.
  */
 interface NodeShutdown {
   run(signal: AbortSignal): Promise<void>;
@@ -108,6 +114,7 @@ async function followAnnouncements(deps: NodeShutdownDeps, vigil: Vigil, signal:
   let haveEnded = false;
   try {
     for (;;) {
+      if (isAnnounced) await untilTakenUp(deps, signal);
       tellOf(deps, isAnnounced);
       if (!isAnnounced) {
         haveEnded = false;
@@ -121,6 +128,17 @@ async function followAnnouncements(deps: NodeShutdownDeps, vigil: Vigil, signal:
     }
   } finally {
     await delay?.release();
+  }
+}
+
+async function untilTakenUp({ clock, log, isEveryPodTakenUp }: NodeShutdownDeps, signal: AbortSignal): Promise<void> {
+  const deadline = clock.monotonic() + TAKE_UP_MS;
+  while (!isEveryPodTakenUp()) {
+    if (clock.monotonic() >= deadline) {
+      log.warn("Pods that run may end out of order: not all sources of pods were read before the shutdown");
+      return;
+    }
+    await sleep(clock, LOOK_AGAIN_MS, signal);
   }
 }
 
