@@ -13,8 +13,9 @@ import { ROOT } from "./built.mjs";
 
 /**
  * In their order. A suite begins when those of its lane before it have ended, and `after` says which others too. The lanes
- * `waits` and `kills` have what waits for containers and clocks; `computes` has what only needs processors and gives way
- * to them. `alone` begins when all of them have ended.
+ * run side by side: `waits` and `kills` wait for containers, processes and clocks; `reads` and `runs` only need processors.
+ * Most suites keep one processor busy at most, so that a single lane of them would leave the others idle. `alone` begins when
+ * all lanes have ended. What `givesWay` has a low priority: it measures nothing, and no container waits for it.
  * What may fail because of its neighbours has `again`: the command that runs single files of it, or none for all of it.
  */
 const SUITES = [
@@ -28,23 +29,24 @@ const SUITES = [
     after: ["build"],
     again: [],
   },
-  { name: "typecheck", lane: "computes", command: script("typecheck") },
-  { name: "lint", lane: "computes", command: script("lint") },
-  { name: "tidy", lane: "computes", command: script("tidy") },
-  { name: "unit", lane: "computes", command: project("unit"), again: project("unit") },
-  { name: "check-package", lane: "computes", command: script("check-package"), after: ["build"] },
-  // The same seeds for each commit: fresh ones still find something once in a few hundred, which is no commit's fault.
-  // Seed 80 is open: a pod is preempted for a static pod whose manifest changes in the same moment.
-  { name: "simulator", lane: "computes", command: script("sim", "--seeds", "120", "--first", "81") },
-  { name: "fuzz", lane: "computes", command: script("fuzz", "--minutes", "1", "--seed", "1") },
-  { name: "durability", lane: "computes", command: script("durability", "--times", "300") },
   {
     name: "kills-plane",
-    lane: "computes",
+    lane: "kills",
+    givesWay: true,
     command: script("durability", "--control-plane", "--times", "15"),
     after: ["build"],
     again: [],
   },
+  { name: "durability", lane: "kills", givesWay: true, command: script("durability", "--times", "300") },
+  { name: "typecheck", lane: "reads", givesWay: true, command: script("typecheck") },
+  { name: "lint", lane: "reads", givesWay: true, command: script("lint") },
+  { name: "tidy", lane: "reads", givesWay: true, command: script("tidy") },
+  { name: "check-package", lane: "reads", givesWay: true, command: script("check-package"), after: ["build"] },
+  { name: "unit", lane: "runs", givesWay: true, command: project("unit"), again: project("unit") },
+  // The same seeds for each commit: fresh ones still find something once in a few hundred, which is no commit's fault.
+  // Seed 80 is open: a pod is preempted for a static pod whose manifest changes in the same moment.
+  { name: "simulator", lane: "runs", givesWay: true, command: script("sim", "--seeds", "120", "--first", "81") },
+  { name: "fuzz", lane: "runs", givesWay: true, command: script("fuzz", "--minutes", "1", "--seed", "1") },
   // It measures, so that it has the machine for itself.
   {
     name: "e2e-alone",
@@ -54,6 +56,9 @@ const SUITES = [
     again: project("e2e-alone"),
   },
 ];
+
+/** They run side by side. */
+const LANES = ["waits", "kills", "reads", "runs"];
 
 /** More files than these fail for a reason of their own. */
 const MOST_FILES_AGAIN = 4;
@@ -81,7 +86,7 @@ async function main(names) {
   const laneOf = (name) => chosen.filter(({ lane }) => lane === name);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, interrupt);
   const ticker = setInterval(tellProgress, PROGRESS_MS);
-  await Promise.all(["waits", "kills", "computes"].map((name) => runLane(laneOf(name))));
+  await Promise.all(LANES.map((lane) => runLane(laneOf(lane))));
   await runLane(laneOf("alone"));
   for (const suite of chosen) await runFailedFilesAgain(suite);
   clearInterval(ticker);
@@ -133,12 +138,12 @@ function failedFiles(text) {
 }
 
 async function runSuite(suite) {
-  const { name, lane, command } = suite;
+  const { name, givesWay, command } = suite;
   const log = join(logs, `${name}.log`);
   const output = openSync(log, "w");
   // Each process of Node.js reads these certificates at its start, and some suites start hundreds. None needs them.
   const { FORCE_COLOR: _, NODE_EXTRA_CA_CERTS: __, ...env } = { ...process.env, NO_COLOR: "1" };
-  const [program, ...rest] = lane === "computes" ? ["nice", "-n", "10", ...command] : command;
+  const [program, ...rest] = givesWay ? ["nice", "-n", "10", ...command] : command;
   // In a process group of its own, which is ended as a whole.
   const child = spawn(program, rest, { cwd: ROOT, env, detached: true, stdio: ["ignore", output, output] });
   closeSync(output);
