@@ -16,6 +16,7 @@ import {
 import { createGarbageCollector } from "../controllers/garbage-collector.ts";
 import { createLegacyTokenController } from "../controllers/legacy-tokens.ts";
 import { createNamespaceController } from "../controllers/namespaces.ts";
+import { createPolicyStatus } from "../controllers/policies/policy-status.ts";
 import { createResourceQuotaController } from "../controllers/resource-quotas.ts";
 import { createRootCaPublisher } from "../controllers/root-ca-publisher.ts";
 import { createServiceAccountController } from "../controllers/service-accounts.ts";
@@ -57,6 +58,7 @@ import { createTtlAfterFinished } from "../workloads/job/ttl-after-finished.ts";
 import { createReplicaSets, createReplicationControllers } from "../workloads/replicas/replica-controller.ts";
 import { createStatefulSetController } from "../workloads/stateful-set/stateful-set-controller.ts";
 import type { ControllerOptions, ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
+import { createKindTypes } from "./kind-types.ts";
 
 interface ControllerParts
   extends ControllerDeps,
@@ -116,6 +118,7 @@ function composeObjectControllers(parts: ControllerParts): readonly Controller[]
     createRootCaPublisher(parts, { rootCa }),
     createGarbageCollector({ ...parts, resolveKind: (apiVersion, kind) => resolveKind(kinds, apiVersion, kind) }),
     createClusterRoleAggregation(parts),
+    createPolicyStatus({ ...parts, kinds: () => kinds.all(), typeOf: createKindTypes(parts.reader) }),
     createCertificateApprover(requests),
     createCertificateSigner({ ...requests, sign: certificates.sign }),
     createCertificateRequestCleaner(parts),
