@@ -11,6 +11,9 @@ const claimsIn = (namespace: string) => `${GROUP}/namespaces/${namespace}/resour
 
 const exactly = { deviceClassName: "gpu" };
 const selecting = (expression: string) => [{ cel: { expression } }];
+/** Loops over ten numbers, each within the one before. */
+const loops = (depth: number): string =>
+  depth === 0 ? 'int("1".find("[0-9]*")) < 100' : `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].all(x${depth}, ${loops(depth - 1)})`;
 const claim = (devices: object, name = "c") => ({ metadata: { name }, spec: { devices } });
 const request = (fields: object) => claim({ requests: [{ name: "r", exactly: { ...exactly, ...fields } }] });
 const slice = (fields: object, name = "s") => {
@@ -52,6 +55,11 @@ const REFUSED: Record<string, [path: string, body: object, causes: string[]][]> 
       "deviceclasses",
       deviceClass({ selectors: selecting("true ".repeat(3000)) }),
       ["spec.selectors[0].cel.expression: Too long: may not be more than 10240 bytes"],
+    ],
+    [
+      "deviceclasses",
+      deviceClass({ selectors: selecting(loops(7)) }),
+      ["spec.selectors[0].cel.expression: Forbidden: too complex, exceeds cost limit"],
     ],
   ],
   "a claim": [

@@ -1,7 +1,8 @@
 import type { Device, DeviceAttribute, DeviceCapacity } from "../../../api/gen/types.ts";
 import { parseQuantity } from "../../../api/quantity.ts";
+import type { DeclaredSize } from "../estimate/sizes.ts";
 import { parseSemver, QUANTITY } from "../functions/kubernetes.ts";
-import { compileExpression } from "../program.ts";
+import { compileExpression, estimateExpression } from "../program.ts";
 import * as types from "../types.ts";
 import { type CelType, formatType, isDyn } from "../types.ts";
 import { type CelValue, celMap, failure, kindOf, type MapValue } from "../values.ts";
@@ -24,6 +25,32 @@ const VARIABLES: ReadonlyMap<string, CelType> = new Map([
     },
   ],
 ]);
+
+const MAX_NAMES = 32;
+const DOMAIN = { max: 63 };
+const IDENTIFIER = { max: 32 };
+/** A text or version of an attribute has at most so many characters, whatever the attribute's name. */
+const ATTRIBUTE = { max: 64 };
+
+/** How large a device can be, as upstream declares it. */
+const SIZES: DeclaredSize = {
+  max: 0,
+  fields: new Map<string, DeclaredSize>([
+    ["driver", { max: 63 }],
+    ["allowMultipleAllocations", { max: 1 }],
+    ["attributes", { max: MAX_NAMES, keys: DOMAIN, items: attributesSize() }],
+    ["capacity", { max: MAX_NAMES, keys: DOMAIN, items: { max: MAX_NAMES, keys: IDENTIFIER, items: { max: 0 } } }],
+  ]),
+};
+
+function attributesSize(): DeclaredSize {
+  return { max: MAX_NAMES, keys: IDENTIFIER, items: ATTRIBUTE, fields: { get: () => ATTRIBUTE } };
+}
+
+/** The most that a selector, which compiles, costs for one device. */
+export function estimateDeviceSelector(text: string): number {
+  return estimateExpression(text, VARIABLES, SIZES) ?? 0;
+}
 
 /** An expression that selects devices. */
 export interface DeviceSelectorProgram {

@@ -16,7 +16,7 @@ export interface DeclaredSize {
   /** The keys of a map. */
   readonly keys?: DeclaredSize | undefined;
   /** The fields of an object, by their names in expressions. */
-  readonly fields?: ReadonlyMap<string, DeclaredSize> | undefined;
+  readonly fields?: Pick<ReadonlyMap<string, DeclaredSize>, "get"> | undefined;
 }
 
 /** The size of a literal. */

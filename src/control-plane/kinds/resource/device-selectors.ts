@@ -1,12 +1,14 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type { DeviceSelector, OpaqueDeviceConfiguration, RawExtension } from "../../../api/gen/types.ts";
-import { invalid, required, tooLong } from "../../../api/validation/problems.ts";
-import { compileDeviceSelector } from "../../cel/devices/device-selector.ts";
+import { forbidden, invalid, required, tooLong } from "../../../api/validation/problems.ts";
+import { compileDeviceSelector, estimateDeviceSelector } from "../../cel/devices/device-selector.ts";
 import { validateList } from "./bounded-list.ts";
 import { validateDriverName } from "./device-names.ts";
 
 const MAX_SELECTORS = 32;
 const MAX_EXPRESSION_BYTES = 10 * 1024;
+/** What a selector may cost for one device (`CELSelectorExpressionMaxCost`). */
+const MAX_COST = 1_000_000;
 const MAX_PARAMETER_BYTES = 10 * 1024;
 
 /** The problems of the expressions by which a class or a request selects devices. */
@@ -22,7 +24,8 @@ function validateExpression(path: string, { expression }: { expression: string }
   // What is too long is not compiled.
   if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) return [tooLong(at, MAX_EXPRESSION_BYTES)];
   const compiled = compileDeviceSelector(expression);
-  return "problem" in compiled ? [invalid(at, expression, compiled.problem)] : [];
+  if ("problem" in compiled) return [invalid(at, expression, compiled.problem)];
+  return estimateDeviceSelector(expression) > MAX_COST ? [forbidden(at, "too complex, exceeds cost limit")] : [];
 }
 
 /** The problems of a configuration, which only its driver understands. */
