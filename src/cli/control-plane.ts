@@ -1,4 +1,5 @@
 import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
+import { type AuditFlags, readAuditFlags } from "./audit-flags.ts";
 import { type AutoscalerFlags, readAutoscalerFlags } from "./autoscaler-flags.ts";
 import { type HistoryFlags, readHistoryFlags } from "./history-flags.ts";
 import { watchProcess } from "./kubelet/watch-process.ts";
@@ -8,7 +9,7 @@ import { openProgress } from "./open-progress.ts";
 import { readVersion } from "./version.ts";
 
 /** The options as commander reads them. */
-export interface ControlPlaneCommand extends AutoscalerFlags, HistoryFlags, LogFlags, NodeMonitorFlags {
+export interface ControlPlaneCommand extends AuditFlags, AutoscalerFlags, HistoryFlags, LogFlags, NodeMonitorFlags {
   apiAddress: string;
   apiPort: number;
   serviceCidr: string;
@@ -38,6 +39,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
   const { nodeName, nodeApiAddress, localVolumes, clusterDns: serviceAddress, dnsServer: serverAddress } = options;
   const clusterDns =
     serviceAddress === undefined || serverAddress === undefined ? undefined : { serviceAddress, serverAddress };
+  const audit = readAuditFlags(options);
   const watch = watchProcess(process, log);
   const asked = new Promise<void>((resolve) => watch.signal.addEventListener("abort", () => resolve()));
   const { runControlPlane } = await import("../cluster/control-plane/run-control-plane.ts");
@@ -58,6 +60,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       autoscaler: readAutoscalerFlags(options),
       networkPolicies: options.networkPolicies,
       history: readHistoryFlags(options),
+      audit: audit && { ...audit, writeOutput: (text) => void process.stdout.write(text) },
       directory: layout.controlPlane,
       kubeconfig: layout.kubeconfig,
       dns:

@@ -6,6 +6,7 @@ import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervis
 import { KUBELET_VERSION } from "../config/kubelet-version.ts";
 import { createLog } from "../host/log/create-log.ts";
 import { addressRanges } from "./address-ranges.ts";
+import { addAuditFlags } from "./audit-flags.ts";
 import { addAutoscalerFlags } from "./autoscaler-flags.ts";
 import { addCompletion } from "./completion/completion-command.ts";
 import { type ControlPlaneCommand, controlPlane } from "./control-plane.ts";
@@ -172,6 +173,7 @@ function addControlPlane(program: Command, finish: Finish): void {
     .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
     .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
     .addOption(ownStateDirectory());
+  addAuditFlags(command);
   addHistoryFlags(command);
   addAutoscalerFlags(command);
   addNodeMonitorFlags(command);

@@ -20,6 +20,7 @@ import { linuxFiles } from "../host/linux/files/linux-files.ts";
 import { createServiceNotifier } from "../host/linux/system/service-notifier.ts";
 import { systemClock } from "../host/linux/system/system-clock.ts";
 import { createLog } from "../host/log/create-log.ts";
+import { auditArguments, readAuditFlags } from "./audit-flags.ts";
 import { removePods } from "./down.ts";
 import { followPods } from "./follow-pods.ts";
 import { createLineLog } from "./line-log.ts";
@@ -61,6 +62,8 @@ export async function up(sources: UpSources, apply: ApplyValues, context: UpCont
     process.stdout.write(formatUpConfiguration({ ...options, manifests }, SCHEMA));
     return 0;
   }
+  // What is wrong with these is told before anything is started.
+  readAuditFlags(options);
   requireRoot("up");
   if (options.detach && process.env["NOTIFY_SOCKET"] !== undefined) {
     throw new CodedError(
@@ -153,6 +156,7 @@ async function supervise(layout: StateLayout, supervision: Supervision): Promise
         proxy: options.proxy,
         clusterDns: options.dns ? clusterDnsAddressOf(options.serviceCidr) : undefined,
         kubeletArguments: options.kubeletArg,
+        auditArguments: auditArguments(options),
         logging: options,
         nodeName: nodeNameOf(options.kubeletArg),
         onReady,

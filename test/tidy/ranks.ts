@@ -120,6 +120,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/quota", rank: 3.3 },
   { path: "src/control-plane/access", rank: 4 },
   { path: "src/control-plane/admission", rank: 4 },
+  { path: "src/control-plane/audit", rank: 4 },
   { path: "src/control-plane/controllers", rank: 4 },
   { path: "src/control-plane/custom", rank: 4 },
   { path: "src/control-plane/decisions", rank: 4 },

@@ -29,7 +29,8 @@ describe("a configuration file", () => {
   });
 
   it("is read as it is printed", async () => {
-    const options = { ...(await effective([])), manifests: "/var/lib/nodelet/manifests" };
+    const audit = { auditPolicyFile: "/etc/policy.yaml", auditLogPath: "/var/log/audit.log" };
+    const options = { ...(await effective([])), manifests: "/var/lib/nodelet/manifests", ...audit };
     const printed = formatUpConfiguration({ ...options }, "/schema.json");
     expect(printed).toMatch(/^# yaml-language-server: \$schema=\/schema\.json\napiVersion: /);
     const read = decodeUpConfiguration(printed, "/x/up.yaml");

@@ -1,7 +1,8 @@
+import type { AuditFlags } from "../audit-flags.ts";
 import type { LogFlags } from "../log-options.ts";
 
 /** The settings, by flags, file and defaults. */
-export interface UpOptions extends LogFlags {
+export interface UpOptions extends LogFlags, AuditFlags {
   detach: boolean;
   /** The path is absolute; undefined means `manifests` in the state directory. */
   manifests?: string;

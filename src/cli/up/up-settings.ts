@@ -1,6 +1,7 @@
 import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "../../cluster/containerd/cni-config.ts";
 import { DEFAULT_STATE_DIRECTORY } from "../../cluster/supervisor/state-layout.ts";
 import { ipv4FirstRanges } from "../address-ranges.ts";
+import { AUDIT_SETTINGS } from "../audit-settings.ts";
 import { bridgeName, ipAddress, MAX_PORT } from "../flag-values.ts";
 import {
   LOG_FORMAT_ABOUT,
@@ -142,6 +143,7 @@ export const UP_SETTINGS: readonly UpSetting[] = [
     kind: "list",
     preset: [],
   },
+  ...AUDIT_SETTINGS,
   {
     field: "stateDir",
     flags: "--state-dir <dir>",

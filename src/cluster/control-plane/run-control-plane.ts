@@ -18,6 +18,7 @@ import { PkiError } from "../../pki/pki-error.ts";
 import { issueDnsCertificate } from "./dns-certificate.ts";
 import { createLocalDirectories } from "./local-directories.ts";
 import { computeNodeCredentials, type NodeCredentialPaths } from "./node-credentials.ts";
+import { type AuditPlace, openAudit } from "./open-audit.ts";
 import {
   firstAddressOf,
   type RunningControlPlane,
@@ -36,6 +37,8 @@ export interface DurableOptions extends ServedControlPlaneOptions {
   readonly localVolumes?: { readonly root: string; readonly nodeName: string } | undefined;
   /** How much of the decisions about pods is kept, and how long. Default: none beyond this process. */
   readonly history?: Omit<HistoryOptions, "directory"> | undefined;
+  /** What is recorded of requests, and where. Default: nothing. */
+  readonly audit?: AuditPlace | undefined;
   /** A directory of manifests that are applied. Default: none. */
   readonly manifests?: ManifestsOptions | undefined;
   /** A node of this machine that may join, and the paths of its credentials, which are kept up to date. */
@@ -60,10 +63,11 @@ export async function runControlPlane(options: DurableOptions, log: Log): Promis
     { files: linuxFiles, clock: systemClock, log },
     { directory: pkiOf(options), first: certificates, ...leavesOf(options) },
   );
+  const audit = options.audit && (await openAudit(options.audit, { clock: systemClock, log }));
   const journal = await openJournal({ directory: join(options.directory, "store"), log });
   const localDirectories = options.localVolumes && createLocalDirectories(options.localVolumes);
   const controlPlane = await serveControlPlane(options, {
-    ...{ journal, certificates, renewals, localDirectories, log },
+    ...{ journal, certificates, renewals, localDirectories, audit, log },
     manifests: options.manifests,
     history: options.history && { ...options.history, directory: join(options.directory, "history") },
   });

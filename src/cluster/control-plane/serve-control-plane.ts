@@ -8,6 +8,8 @@ import type { Log } from "../../base/log.ts";
 import { createMetrics, type Metrics } from "../../base/metrics.ts";
 import { startStallMeter } from "../../base/stall-meter.ts";
 import { createTokenIssuer } from "../../control-plane/access/service-account-tokens.ts";
+import { type AuditSink, createAuditLog } from "../../control-plane/audit/audit-log.ts";
+import { createAuditTrail } from "../../control-plane/audit/request-audit.ts";
 import type { ClusterDnsAddresses } from "../../control-plane/bootstrap/cluster-dns-objects.ts";
 import { type ControlPlane, createControlPlane } from "../../control-plane/compose/control-plane.ts";
 import type {
@@ -36,6 +38,7 @@ import { loadSubjectReader, readCertificateRequest } from "../../pki/certificate
 import type { ClusterCertificates } from "../../pki/cluster-certificates.ts";
 import { signCertificateRequest } from "../../pki/issue-certificate.ts";
 import { formatKubeconfig } from "../../pki/kubeconfig.ts";
+import type { OpenedAudit } from "./open-audit.ts";
 import { createPodDoor } from "./pod-door.ts";
 
 export interface ServedControlPlaneOptions extends ControllerOptions {
@@ -72,6 +75,8 @@ interface ControlPlaneParts {
   readonly manifests?: ManifestsOptions | undefined;
   /** Where the decisions about pods are kept. Default: they go with the process. */
   readonly history?: HistoryOptions | undefined;
+  /** By what policy requests are recorded, and where. Default: none is. */
+  readonly audit?: OpenedAudit | undefined;
   readonly log: Log;
 }
 
@@ -128,10 +133,12 @@ export async function serveControlPlane(
     const metrics = createMetrics();
     const { noteRequest, ...meter } = measureStalls(metrics, log);
     stop.signal.addEventListener("abort", meter.stop);
-    const world = { store, metrics, noteRequest, stop: stop.signal };
+    const sink = parts.audit && createAuditLog({ ...parts.audit, clock: systemClock, log, metrics });
+    const audit = parts.audit && sink && createAuditTrail({ sink, clock: systemClock }, parts.audit.policy);
+    const world = { store, metrics, noteRequest, audit, stop: stop.signal };
     const controlPlane = compose(world, server.port, options, parts);
     serving.handle = controlPlane.handle;
-    return describe({ controlPlane, server, store, stop, podDoor }, options, parts);
+    return describe({ controlPlane, server, store, stop, podDoor, sink }, options, parts);
   } catch (error) {
     const failed = () => {
       throw error;
@@ -180,8 +187,9 @@ function compose(
     store,
     metrics,
     noteRequest,
+    audit,
     stop,
-  }: Pick<ControlPlaneDeps, "store" | "metrics" | "noteRequest"> & {
+  }: Pick<ControlPlaneDeps, "store" | "metrics" | "noteRequest" | "audit"> & {
     stop: AbortSignal;
   },
   port: number,
@@ -199,6 +207,7 @@ function compose(
       log,
       metrics,
       noteRequest,
+      audit,
       localDirectories,
       history: history && { ...history, files: linuxFiles },
       manifests: manifests && { ...manifests, files: linuxFiles },
@@ -276,10 +285,11 @@ interface Running {
   store: ObjectStore;
   stop: AbortController;
   podDoor: ReturnType<typeof planPodDoor>;
+  sink: AuditSink | undefined;
 }
 
 function describe(
-  { controlPlane, server, store, stop, podDoor }: Running,
+  { controlPlane, server, store, stop, podDoor, sink }: Running,
   options: ServedControlPlaneOptions,
   { certificates, renewals }: ControlPlaneParts,
 ): RunningControlPlane {
@@ -294,7 +304,8 @@ function describe(
   let closed: Promise<void> | undefined;
   const close = async () => {
     stop.abort();
-    await runAll([() => server.close(), () => run, () => store.close()], "closing the control plane");
+    const closeAudit = async () => await sink?.close();
+    await runAll([() => server.close(), () => run, closeAudit, () => store.close()], "closing the control plane");
   };
   return {
     url,

@@ -28,7 +28,10 @@ interface NodeDeps {
 interface NodeOptions
   extends Pick<ContainerdOptions, "binary" | "bridge">,
     Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments" | "logging">,
-    Pick<ControlPlaneChildOptions, "apiAddress" | "apiPort" | "serviceCidr" | "podCidr" | "nodeName"> {
+    Pick<
+      ControlPlaneChildOptions,
+      "apiAddress" | "apiPort" | "auditArguments" | "serviceCidr" | "podCidr" | "nodeName"
+    > {
   /** Runs the proxy of services. */
   proxy: boolean;
   /** The address of the service of the cluster's DNS. Default: its names are not served. */

@@ -27,6 +27,8 @@ export interface ControlPlaneChildOptions {
   manifests: string;
   /** The flags of the node agent, one of which concerns manifests. */
   kubeletArguments: readonly string[];
+  /** The arguments about the audit log. */
+  auditArguments: readonly string[];
   /** The name of the node that will join. */
   nodeName: string;
   /** How the child logs. Default: text, with verbosity 0. */
@@ -64,6 +66,7 @@ export async function startControlPlane(layout: StateLayout, options: ControlPla
       `--manifests=${options.manifests}`,
       ...(refusesForeign(options.kubeletArguments) ? ["--refuse-foreign-manifests"] : []),
       ...historyArguments(options.kubeletArguments),
+      ...options.auditArguments,
       ...(options.proxy ? ["--network-policies"] : []),
       ...loggingArguments(options.logging),
       `--state-dir=${layout.directory}`,

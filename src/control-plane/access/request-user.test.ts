@@ -11,10 +11,12 @@ const requestOf = (headers: Record<string, string>, peer?: ServedPeer) => ({
     ),
 });
 
-const userOf = createRequestUser({
+const users = createRequestUser({
   authenticator: { authenticate: ({ authorization = "" }) => ({ username: authorization, groups: [] }) },
   authorizer: { authorize: ({ user }) => ({ allowed: user.username === "admin", reason: "" }) },
 });
+
+const userOf = (request: ReturnType<typeof requestOf>) => users.impersonate(users.authenticate(request), request);
 
 test("a request is served as the user that it proves", () => {
   expect(userOf(requestOf({ authorization: "jane" }))).toEqual({ username: "jane", groups: [] });

@@ -6,22 +6,33 @@ import type { Authenticator } from "./authenticate.ts";
 import { impersonate } from "./impersonate.ts";
 import type { Authorizer } from "./rbac.ts";
 
-/**
- * Finds the user as whom a request is served: the one that it proves, or the one whom that user impersonates. The
- * returned function throws an ApiError: Unauthorized, or Forbidden for an impersonation that is not allowed. Also the API
- * server itself is Unauthorized: it calls nodes, and never itself.
- */
+type CredentialHeaders = Pick<ServedRequest, "peer" | "header" | "headersBeginning">;
+
+/** Finds out who asks. */
+export interface RequestUsers {
+  /**
+   * The user that the request proves. Throws Unauthorized, also for the API server itself: it calls nodes, and never
+   * itself.
+   */
+  authenticate(request: CredentialHeaders): User;
+  /** The user as whom the request is served: that one, or the one whom it impersonates. Throws Forbidden. */
+  impersonate(user: User, request: CredentialHeaders): User;
+}
+
+/** Finds the users of requests by their credentials and headers. */
 export function createRequestUser(deps: {
   authenticator: Pick<Authenticator, "authenticate">;
   authorizer: Pick<Authorizer, "authorize">;
-}): (request: Pick<ServedRequest, "peer" | "header" | "headersBeginning">) => User {
+}): RequestUsers {
   const { authenticator, authorizer } = deps;
-  return (request) => {
-    // A node writes where it is, and could lead the API server to itself: its own certificate gives no rights here.
-    if (request.peer?.kind === "verified" && request.peer.commonName === KUBELET_CLIENT_USER) {
-      throw new ApiError("Unauthorized", "Unauthorized");
-    }
-    const user = authenticator.authenticate({ peer: request.peer, authorization: request.header("authorization")[0] });
-    return impersonate(user, request.headersBeginning("impersonate-"), authorizer.authorize);
+  return {
+    authenticate(request) {
+      // A node writes where it is, and could lead the API server to itself: its own certificate gives no rights here.
+      if (request.peer?.kind === "verified" && request.peer.commonName === KUBELET_CLIENT_USER) {
+        throw new ApiError("Unauthorized", "Unauthorized");
+      }
+      return authenticator.authenticate({ peer: request.peer, authorization: request.header("authorization")[0] });
+    },
+    impersonate: (user, request) => impersonate(user, request.headersBeginning("impersonate-"), authorizer.authorize),
   };
 }

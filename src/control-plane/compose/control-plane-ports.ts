@@ -11,6 +11,7 @@ import type { CallWeb } from "../../host/web-call.ts";
 import type { AcceptWebSocket } from "../../host/web-socket.ts";
 import type { TokenIssuer } from "../access/service-account-tokens.ts";
 import type { LoadSubjectReader } from "../admission/certificate-subjects.ts";
+import type { AuditTrail } from "../audit/request-audit.ts";
 import type { ClusterDnsAddresses } from "../bootstrap/cluster-dns-objects.ts";
 import type { ApiEndpoint } from "../bootstrap/first-objects.ts";
 import type { ReadCertificateRequest } from "../controllers/certificate-requests.ts";
@@ -43,6 +44,8 @@ export interface ControlPlaneDeps {
   manifests?: (ManifestsOptions & { readonly files: ManifestFiles }) | undefined;
   /** Where the decisions about pods are kept. Default: they go with the process. */
   history?: PodHistoryPlace | undefined;
+  /** Records requests. Default: nobody asks for a record. */
+  audit?: AuditTrail | undefined;
   /** Called when work on a request begins, and again when its body is there. Default: nobody wants to know. */
   noteRequest?: ((request: Pick<ServedRequest, "method" | "path">) => void) | undefined;
 }

@@ -47,7 +47,8 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
   );
   const watch = { store, clock, random: parts.random.number, observer: observer.watches, lines: createEventLines() };
   return createApiHandler({
-    authenticate: createRequestUser(parts),
+    users: createRequestUser(parts),
+    audit: parts.audit,
     authorize: authorizer.authorize,
     forward: (request, target, user) => serveDecisions(target) ?? parts.aggregation.forward(request, target, user),
     resources: {

@@ -63,7 +63,12 @@ export interface AdmissionRequest {
   readonly isReinvocation?: boolean;
   /** Adds a Warning header to the answer. */
   warn(message: string): void;
+  /** Adds an annotation to the audit log's record of the request. Default: it has none. */
+  readonly annotate?: Annotate | undefined;
 }
+
+/** Takes an annotation; the first of a key counts. */
+export type Annotate = (key: string, value: string) => void;
 
 /** The creation of an object as it was sent. */
 export interface PendingCreation {

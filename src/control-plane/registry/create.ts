@@ -77,6 +77,7 @@ function prepareObject(deps: RegistryDeps, request: CreateRequest): AdmissionReq
     dryRun: context.dryRun,
     options: optionsOf("CreateOptions", context),
     warn: context.warn,
+    annotate: context.annotate,
   };
   // Admission may change whatever it likes, but for where the object is stored.
   const admitted = placeInNamespace(kind, mutateAdmitted(deps.admission, admission) ?? named, namespace);

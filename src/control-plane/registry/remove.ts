@@ -64,6 +64,7 @@ async function remove(deps: RegistryDeps, request: DeleteRequest): Promise<Delet
     dryRun: context.dryRun,
     options: { ...optionsOf("DeleteOptions", context), ...options },
     warn: context.warn,
+    annotate: context.annotate,
   });
   const plan = planDeletion(kind, current, { options, now: deps.now() });
   if (context.dryRun) return dryRun({ kind, stored }, plan);

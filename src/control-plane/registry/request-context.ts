@@ -1,3 +1,4 @@
+import type { Annotate } from "../ports/request.ts";
 import type { User } from "../ports/user.ts";
 
 /** The properties of a request that do not depend on its verb. */
@@ -17,6 +18,8 @@ export interface RequestContext {
   readonly duplicates?: readonly string[];
   /** Adds a Warning header to the answer. */
   warn(message: string): void;
+  /** Adds an annotation to the audit log's record of the request. Default: it has none. */
+  readonly annotate?: Annotate | undefined;
 }
 
 /** The request's options as admission sees them; those of a deletion say nothing of fields. */

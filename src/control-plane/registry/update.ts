@@ -136,6 +136,7 @@ function prepareUpdate(
     dryRun: context.dryRun,
     options: optionsOf(request.isPatch || request.isApply ? "PatchOptions" : "UpdateOptions", context),
     warn: context.warn,
+    annotate: context.annotate,
   };
   const admitted = mutateAdmitted(deps.admission, admission) ?? taken;
   const next = subresource?.keepsGeneration

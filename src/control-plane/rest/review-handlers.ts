@@ -91,6 +91,7 @@ export function tokenHandler(registry: RegistryDeps, reader: ResourceReader, tok
       current: undefined,
       dryRun: context.dryRun,
       warn: context.warn,
+      annotate: context.annotate,
     };
     const admitted = await admitAction(registry, admission);
     const request = typed("TokenRequest", admitted);

@@ -6,6 +6,7 @@ import { invalid } from "../../api/validation/problems.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import { accessDeniedError } from "../access/denial.ts";
+import type { RequestAudit } from "../audit/request-audit.ts";
 import type { ComputedObjects } from "../ports/computed-objects.ts";
 import type { ConnectHandler } from "../ports/connect.ts";
 import type { StoredObject } from "../ports/object-store.ts";
@@ -36,6 +37,8 @@ interface ResourceRequest {
   readonly request: ServedRequest;
   readonly target: ResourceTarget;
   readonly user: User;
+  /** The record of the request; undefined where there is none. */
+  readonly audit?: RequestAudit | undefined;
   warn(message: string): void;
 }
 
@@ -119,15 +122,16 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
 async function admitConnection(
   { registry }: ResourceDeps,
   kind: ResourceKind,
-  { request, target, user, warn }: ResourceRequest,
+  { request, target, user, warn, audit }: ResourceRequest,
 ): Promise<void> {
   const { subresource, namespace, name } = target;
   // Only webhooks of users have a say in connections.
   const admission = registry.admission.filter(({ forRequest }) => forRequest?.() !== undefined);
   const object = connectOptionsOf(kind, target, request.query);
   if (admission.length === 0 || object === undefined) return;
-  const asked = { kind, subresource, namespace, name, user, object, current: undefined, dryRun: false, warn };
-  await admitAction({ ...registry, admission }, { operation: "CONNECT", ...asked });
+  const asked = { kind, subresource, namespace, name, user, object, current: undefined, dryRun: false };
+  const told = { warn, annotate: audit?.annotate };
+  await admitAction({ ...registry, admission }, { operation: "CONNECT", ...asked, ...told });
 }
 
 async function connectTo(
@@ -256,19 +260,20 @@ const pauseOf = (clock: Pick<Clock, "setTimer">) => async () => {
 const bodyWork = ({ clock, noteRequest }: ResourceDeps) => ({ pause: pauseOf(clock), noteRequest });
 
 function contextOf(call: ResourceRequest): RequestContext & ReturnType<typeof writeQueryOf> {
-  const { request, target, user, warn } = call;
+  const { request, target, user, warn, audit } = call;
   const userAgent = request.header("user-agent")[0] ?? "";
   const options = writeQueryOf(request.query, { verb: target.verb, userAgent });
-  return { user, userAgent, warn, ...options };
+  return { user, userAgent, warn, annotate: audit?.annotate, ...options };
 }
 
 /** The parsed body, and the keys that its text has twice: decoding reports them besides its own warnings. */
 async function readBody(
   deps: ResourceDeps,
-  { request }: ResourceRequest,
+  { request, audit }: ResourceRequest,
 ): Promise<{ body: unknown; duplicates: readonly string[] }> {
   const { value, duplicates } = await readParsedBody(request, syntaxOf(contentTypeOf(request)), bodyWork(deps));
   if (value === undefined) throw badRequestError("the body of the request is empty: an object is expected");
+  audit?.body(value);
   return { body: value, duplicates };
 }
 
@@ -362,11 +367,13 @@ async function readPatch(
   if (type !== "apply") refuseForce(call.request.query);
   const { value, duplicates } = await readParsedBody(call.request, type === "apply" ? "yaml" : "json", bodyWork(deps));
   if (value === undefined) throw badRequestError("the body of the request is empty: a patch is expected");
+  call.audit?.body(value);
   return { type, body: value, duplicates };
 }
 
-async function readDeleteOptions(deps: ResourceDeps, { request }: ResourceRequest) {
+async function readDeleteOptions(deps: ResourceDeps, { request, audit }: ResourceRequest) {
   const { value } = await readParsedBody(request, syntaxOf(contentTypeOf(request)), bodyWork(deps));
+  if (value !== undefined) audit?.body(value);
   return deleteOptionsOf(value, request.query);
 }
 

@@ -28,7 +28,7 @@ it.each<[string, () => User, number, number]>([
 ])("answers %s, and vouches only for who has proven to be somebody", async (_who, authenticate, status, times) => {
   let vouched = 0;
   const handler = createApiHandler({
-    authenticate,
+    users: { authenticate, impersonate: (user) => user },
     authorize: () => ({ allowed: true, reason: "" }),
     forward: () => undefined,
     resources: {

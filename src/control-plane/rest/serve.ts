@@ -6,6 +6,8 @@ import type { Log } from "../../base/log.ts";
 import type { HttpHandler, ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import { AUTHENTICATED } from "../access/authenticate.ts";
 import { accessDeniedError } from "../access/denial.ts";
+import type { RequestUsers } from "../access/request-user.ts";
+import type { AuditTrail, RequestAudit } from "../audit/request-audit.ts";
 import type { AccessAttributes, Authorize } from "../ports/request.ts";
 import type { User } from "../ports/user.ts";
 import { encodeValue } from "./encode.ts";
@@ -18,8 +20,10 @@ import { type ResourceDeps, serveResource } from "./serve-resource.ts";
 export type ServePath = (request: ServedRequest, target: PathTarget, user: User) => Promise<ServedAnswer | undefined>;
 
 interface ServeDeps {
-  /** Throws Unauthorized for wrong credentials; a request without any is the anonymous user's. */
-  authenticate(request: ServedRequest): User;
+  /** A request without any credentials is the anonymous user's. */
+  users: RequestUsers;
+  /** Records requests. Default: nobody asks for a record. */
+  audit?: AuditTrail | undefined;
   authorize: Authorize;
   /** Passes requests for the groups of other API servers on; undefined for those that are answered here. */
   forward(request: ServedRequest, target: RequestTarget, user: User): Promise<ServedAnswer> | undefined;
@@ -43,10 +47,12 @@ export function createApiHandler(deps: ServeDeps): HttpHandler {
     const startMs = deps.clock.monotonic();
     const warnings = new Set<string>();
     const target = parseRequestTarget(request.method, request.path, request.query);
-    const answer = await answerSafely(deps, request, { target, warn: (message) => warnings.add(message) });
+    const requestId = deps.newRequestId();
+    const asked = { target, requestId, warn: (message: string) => warnings.add(message) };
+    const answer = await answerSafely(deps, request, asked);
     deps.observer.observe(target, answer.status, (deps.clock.monotonic() - startMs) / 1000);
     if (answer.status >= 400) recordRefusal(deps.log, request, answer.status);
-    return withHeaders(answer, [...warnings], deps.newRequestId());
+    return withHeaders(answer, [...warnings], requestId);
   };
 }
 
@@ -62,33 +68,73 @@ const CLIENT_GONE: ServedAnswer = { status: 499, headers: {}, body: "" };
 
 interface Asked {
   readonly target: RequestTarget;
+  readonly requestId: string;
   warn(message: string): void;
 }
 
 async function answerSafely(deps: ServeDeps, request: ServedRequest, asked: Asked): Promise<ServedAnswer> {
+  const auditId = asked.requestId;
+  const user = provenUser(deps, request);
+  if ("refusal" in user) {
+    const answer = encodeFailure(deps, request, user.refusal);
+    deps.audit?.refuse(request, { auditId, attributes: attributesOf(request, asked.target, NOBODY) }, answer);
+    return answer;
+  }
+  const attributes = attributesOf(request, asked.target, user);
+  const audit = deps.audit?.begin(request, { auditId, attributes });
   try {
-    return await answer(deps, request, asked);
+    const served = await answer(deps, request, { ...asked, user, audit });
+    return audit?.answer(served) ?? served;
   } catch (error) {
-    if (isApiError(error)) return encodeError(error, request);
-    if (isAbort(error) && request.signal.aborted) return CLIENT_GONE;
-    deps.log.error("a request failed in a way that is a bug", {
-      method: request.method,
-      path: request.path,
-      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    });
-    return encodeError(new ApiError("InternalError", `Internal error occurred: ${messageOf(error)}`), request);
+    const failed = encodeFailure(deps, request, error);
+    if (audit === undefined) return failed;
+    if (isApiError(error) || failed === CLIENT_GONE) return audit.answer(failed);
+    audit.fail(error);
+    return failed;
   }
 }
 
-async function answer(deps: ServeDeps, request: ServedRequest, { target, warn }: Asked): Promise<ServedAnswer> {
-  const user = deps.authenticate(request);
+/** Whoever failed to prove who they are: no rule about users is about them. */
+const NOBODY: User = { username: "", groups: [] };
+
+function provenUser({ users }: ServeDeps, request: ServedRequest): User | { readonly refusal: unknown } {
+  try {
+    return users.authenticate(request);
+  } catch (refusal) {
+    return { refusal };
+  }
+}
+
+function encodeFailure(deps: ServeDeps, request: ServedRequest, error: unknown): ServedAnswer {
+  if (isApiError(error)) return encodeError(error, request);
+  if (isAbort(error) && request.signal.aborted) return CLIENT_GONE;
+  deps.log.error("a request failed in a way that is a bug", {
+    method: request.method,
+    path: request.path,
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+  return encodeError(new ApiError("InternalError", `Internal error occurred: ${messageOf(error)}`), request);
+}
+
+interface Proven extends Asked {
+  /** Whoever sent the request, before it impersonates another. */
+  readonly user: User;
+  readonly audit: RequestAudit | undefined;
+}
+
+async function answer(deps: ServeDeps, request: ServedRequest, proven: Proven): Promise<ServedAnswer> {
+  const { target, warn, audit } = proven;
+  const user = deps.users.impersonate(proven.user, request);
+  if (user !== proven.user) audit?.impersonate(user);
   if (user.groups.includes(AUTHENTICATED)) request.vouch();
   const attributes = attributesOf(request, target, user);
   const decision = deps.authorize(attributes);
+  audit?.annotate("authorization.k8s.io/decision", decision.allowed ? "allow" : "forbid");
+  audit?.annotate("authorization.k8s.io/reason", decision.reason);
   if (!decision.allowed) throw accessDeniedError(attributes, decision.reason);
   const forwarded = deps.forward(request, target, user);
   if (forwarded !== undefined) return await forwarded;
-  if (target.isResource) return serveResource(deps.resources, { request, target, user, warn });
+  if (target.isResource) return serveResource(deps.resources, { request, target, user, warn, audit });
   const served = await deps.servePath(request, target, user);
   if (served === undefined) throw new ApiError("NotFound", "the server could not find the requested resource");
   return served;

@@ -93,8 +93,8 @@ async function admitEviction(
   object: KubeObject,
 ): Promise<void> {
   const { namespace, name } = target;
-  const { user, dryRun, warn } = context;
-  const asked = { kind, subresource: "eviction", namespace, name, user, current: undefined, dryRun, warn };
+  const { user, dryRun, warn, annotate } = context;
+  const asked = { kind, subresource: "eviction", namespace, name, user, current: undefined, dryRun, warn, annotate };
   await admitAction(deps, { operation: "CREATE", ...asked, object });
 }
 

@@ -51,7 +51,7 @@ function admitBinding(
   { admission }: Pick<RegistryDeps, "admission">,
   { kind, namespace, name, binding, context }: BindRequest,
 ): KubeObject {
-  const { user, dryRun, warn } = context;
+  const { user, dryRun, warn, annotate } = context;
   const metadata = { ...binding.metadata, name, namespace };
   return admitBody(admission, {
     operation: "CREATE",
@@ -65,6 +65,7 @@ function admitBinding(
     dryRun,
     options: optionsOf("CreateOptions", context),
     warn,
+    annotate,
   });
 }
 

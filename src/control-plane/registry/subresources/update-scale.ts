@@ -63,6 +63,7 @@ function changeByScale(
     dryRun: context.dryRun,
     options: optionsOf(isPatch ? "PatchOptions" : "UpdateOptions", context),
     warn: context.warn,
+    annotate: context.annotate,
   };
   const scaled = scaledObject(kind, current, mutateAdmitted(admission, request) ?? request.object, paths);
   validateAdmitted(admission, { ...request, object: scaleOf(scaled, paths) });
