@@ -108,7 +108,7 @@ export default defineConfig({
         globalSetup: ["scripts/build-if-stale.mjs", "test/packages/build-packages.ts"],
         sequence: { groupOrder: 4 },
       }),
-      project("e2e-alone", ALONE, { ...e2e, fileParallelism: false, sequence: { groupOrder: 3 } }),
+      project("e2e-alone", ALONE, { ...e2e, fileParallelism: false, isolate: false, sequence: { groupOrder: 3 } }),
     ],
   },
 });
