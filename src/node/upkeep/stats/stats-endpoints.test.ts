@@ -157,7 +157,31 @@ describe("/metrics/cadvisor", () => {
     expect(await linesOf("/metrics/cadvisor")).toContain(line);
   });
 
+  it("has daemons beside containers, and pods where they have cgroups of their own", async () => {
+    const all = createStatsWorld({ cgroupOfAllPods: "/kubepods" });
+    await all.host.cgroups.make("/kubepods/burstable/poduid-web");
+    all.host.cgroups.ownPath = "/kubelet";
+    const path = "/kubepods/burstable/poduid-web";
+    for (const each of ["/kubelet", "/kubepods", "/kubepods/burstable", path, "/k8s.io/c1"]) {
+      all.host.cgroups.set(each, { memory: { workingSet: 5 * MIB } });
+    }
+    const { usage } = await all.read(all.stats.readings(new AbortController().signal));
+    expect(usage.groups?.map((group) => [group.path, group.pod?.name, group.usage.memory?.workingSet])).toEqual([
+      ["/kubepods", undefined, 5 * MIB],
+      ["/kubepods/burstable", undefined, 5 * MIB],
+      [path, "web", 5 * MIB],
+      ["/kubelet", undefined, 5 * MIB],
+    ]);
+    await all.end();
+    world.host.cgroups.ownPath = "/kubelet";
+    world.host.cgroups.set("/kubelet", { memory: { workingSet: 7 * MIB } });
+    const line = 'container_memory_working_set_bytes{container="",id="/kubelet",image="",name="",namespace="",pod=""}';
+    expect(await linesOf("/metrics/cadvisor")).toContain(`${line} ${7 * MIB} ${AT}`);
+  });
+
   it("has the same labels on all samples of a name, and each sample once", async () => {
+    world.host.cgroups.ownPath = "/kubelet";
+    world.host.cgroups.set("/kubelet", {});
     const lines = (await linesOf("/metrics/cadvisor")).filter((line) => line !== "" && !line.startsWith("#"));
     const labels = new Map<string, Set<string>>();
     for (const line of lines) {

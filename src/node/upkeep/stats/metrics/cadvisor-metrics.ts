@@ -1,7 +1,7 @@
 import type { FileSystemUsage } from "../../../../host/port.ts";
 import type { InterfaceCounters, TrafficCounters } from "../../../../host/proc-port.ts";
 import type { NodeReadings } from "../node-stats.ts";
-import type { ContainerUsage, MeasuredCgroup, PodUsage } from "../readings/usage-snapshot.ts";
+import type { ContainerUsage, GroupUsage, MeasuredCgroup, PodUsage } from "../readings/usage-snapshot.ts";
 import { visibleInterfaces } from "../summary/describe-usage.ts";
 import { CGROUP_SERIES } from "./cgroup-series.ts";
 import type { MetricFamily, MetricSample } from "./metric-page.ts";
@@ -47,8 +47,8 @@ interface Disk {
 }
 
 /**
- * Computes the page `/metrics/cadvisor`. Its subjects are the machine, the sandboxes, which carry the pods' networks,
- * and the containers. Names, help and labels are those of cadvisor in a kubelet. An undefined input means that there
+ * Computes the page `/metrics/cadvisor`. Its subjects are the machine, the cgroups that are no container's, the
+ * sandboxes, which carry the pods' networks, and the containers. Names, help and labels are those of cadvisor in a kubelet. An undefined input means that there
  * was an error, and the page says so.
  */
 export function computeCadvisorMetrics(input: CadvisorInput | undefined): MetricFamily[] {
@@ -60,7 +60,12 @@ export function computeCadvisorMetrics(input: CadvisorInput | undefined): Metric
     samples: [error],
   };
   if (input === undefined) return [scrapeError];
-  const subjects = [describeMachine(input), ...input.readings.usage.pods.flatMap((pod) => describePod(input, pod))];
+  const { pods, groups = [] } = input.readings.usage;
+  const subjects = [
+    describeMachine(input),
+    ...groups.map(describeGroup),
+    ...pods.flatMap((pod) => describePod(input, pod)),
+  ];
   return [
     ...CGROUP_SERIES.map(({ read, ...family }) => ({
       ...family,
@@ -98,6 +103,12 @@ function describeMachine({ readings, deviceOf }: CadvisorInput): Subject {
     interfaces: usage.node.interfaces ?? [],
     disks: disks.map((disk) => ({ ...disk, usedBytes: Number(disk.fileSystem.bytes.used) })),
   };
+}
+
+/** Describes a cgroup that holds others, or a daemon. A pod's has the names of the pod, as upstream's has. */
+function describeGroup({ path, pod, ...measured }: GroupUsage): Subject {
+  const names = pod === undefined ? {} : { namespace: pod.namespace, pod: pod.name };
+  return { ...measured, labels: labelsOf({ id: path, ...names }), createdAt: 0, interfaces: [], disks: [] };
 }
 
 function describePod(input: CadvisorInput, { pod, sandbox, containers, network }: PodUsage): Subject[] {

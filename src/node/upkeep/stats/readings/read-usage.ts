@@ -7,9 +7,17 @@ import type { Proc } from "../../../../host/proc-port.ts";
 import type { RuntimePod } from "../../../runtime/reading/pod-runtime-status.ts";
 import { createContainerCgroups } from "./container-cgroups.ts";
 import { createCpuRates, MIN_WINDOW_MS } from "./cpu-rates.ts";
+import { listGroups } from "./list-groups.ts";
 import { createPodCpuTotals } from "./pod-cpu-totals.ts";
 import { type RuntimeUsage, readRuntimeUsage } from "./runtime-usage.ts";
-import type { ContainerUsage, MeasuredCgroup, NodeUsage, PodUsage, UsageSnapshot } from "./usage-snapshot.ts";
+import type {
+  ContainerUsage,
+  GroupUsage,
+  MeasuredCgroup,
+  NodeUsage,
+  PodUsage,
+  UsageSnapshot,
+} from "./usage-snapshot.ts";
 
 /** Reads what the node and its pods use. */
 export interface UsageReader {
@@ -126,6 +134,16 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     const [interfaces, pressure] = await Promise.all([proc.interfacesOf(INIT_PID), proc.pressure()]);
     return { ...measured, interfaces, pressure };
   };
+  const readGroups = async (names: SharedCgroups, pods: readonly PodUsage[]): Promise<GroupUsage[]> => {
+    const { allPods, kubelet, misc, runtime } = names;
+    const places = { allPods, daemons: [kubelet, misc, runtime], pods: pods.map(({ pod }) => pod) };
+    const groups: GroupUsage[] = [];
+    for (const group of listGroups(cgroups, places)) {
+      const usage = await cgroups.read(group.path, { details: true });
+      if (usage !== undefined) groups.push({ ...group, at: clock.now(), usage, cpuRate: undefined });
+    }
+    return groups;
+  };
   const findPlaces = async (subjects: readonly Subject[], signal: AbortSignal): Promise<Places> => {
     const containers = subjects.flatMap((subject) => subject.containers.map(({ id }) => id));
     const paths = await containerCgroups.pathsOf(
@@ -145,6 +163,7 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
       containers: await Promise.all(pod.containers.map(async (container) => completed(container, container.path))),
     });
     return {
+      ...snapshot,
       node: await completed(node, "/"),
       kubelet: kubelet && (await completed(kubelet, names.kubelet)),
       misc: misc && (await completed(misc, names.misc)),
@@ -169,7 +188,8 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
       for (const subject of subjects) pods.push(...(await readPod(subject, places, details)));
       totals.retain(new Set(subjects.map(({ pod }) => pod.uid)));
       rates.forget(clock.monotonic() - REMEMBERED_MS);
-      const snapshot = { node, kubelet, misc, runtime, allPods, pods };
+      const groups = details ? await readGroups(names, pods) : [];
+      const snapshot = { node, kubelet, misc, runtime, allPods, pods, ...(details && { groups }) };
       return wantsRates ? await completeRates(snapshot, names, signal) : snapshot;
     },
   };

@@ -16,6 +16,18 @@ export interface UsageSnapshot {
   /** The cgroup of all pods; undefined on a node where pods have no cgroups of their own. */
   readonly allPods?: MeasuredCgroup | undefined;
   readonly pods: readonly PodUsage[];
+  /**
+   * The cgroups that are no container's: of all pods, of the QoS classes, of pods and of daemons. Read with the details
+   * only.
+   */
+  readonly groups?: readonly GroupUsage[];
+}
+
+/** The usage of a cgroup that is no container's. */
+export interface GroupUsage extends MeasuredCgroup {
+  readonly path: string;
+  /** The pod whose cgroup it is. */
+  readonly pod: PodReference | undefined;
 }
 
 /** A cgroup and how busy it was. */
