@@ -1,6 +1,7 @@
 import { installedPackage } from "./installed-package.ts";
+import { sysctls } from "./isolation.ts";
 import { oomScores, securityProfiles } from "./kernel-features.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
-export const SCENARIOS: readonly Scenario[] = [installedPackage, oomScores, securityProfiles];
+export const SCENARIOS: readonly Scenario[] = [installedPackage, oomScores, securityProfiles, sysctls];

@@ -1,5 +1,6 @@
-import type { Stage } from "./scenario.ts";
+import { type Stage, until } from "./scenario.ts";
 
+const STATE = "/var/lib/nodelet";
 /** Drop-ins of KubeletConfiguration, which the node agent of the installed service reads. */
 const DROP_INS = "/etc/nodelet-vm.d";
 const MANIFESTS = "/manifests";
@@ -9,4 +10,39 @@ export async function installService({ machine }: Stage): Promise<string> {
   return await machine.read(
     `mkdir -p ${DROP_INS} && nodelet install up --manifests ${MANIFESTS} --kubelet-arg=--config-dir=${DROP_INS}`,
   );
+}
+
+/** A process of the service. Each script prints the process' ID, or nothing where it does not run. */
+const PROCESSES = {
+  agent: `cut -d' ' -f1 ${STATE}/agent.pid 2> /dev/null`,
+  "control plane": `cut -d' ' -f1 ${STATE}/control-plane.pid 2> /dev/null`,
+  up: "systemctl show --property=MainPID --value nodelet",
+} as const;
+
+/** Sends the signal, and waits until another process has taken the place of the one that was hit, and all answer. */
+async function replaceProcess(at: Stage, name: keyof typeof PROCESSES, signal: string): Promise<void> {
+  const pid = await at.machine.read(PROCESSES[name]);
+  await at.machine.read(`kill -s ${signal} ${pid}`);
+  await until(at, `${PROCESSES[name]} || true`, (output) => !["", "0", pid].includes(output.trim()));
+  await untilServiceAnswers(at);
+}
+
+/** Waits until the service has told systemd that it is ready, and its control plane and node agent answer. */
+async function untilServiceAnswers(at: Stage): Promise<void> {
+  await until(at, "systemctl is-active nodelet || true", (output) => output === "active\n");
+  await until(at, "ask-api GET /readyz && nodelet status > /dev/null", () => true);
+}
+
+/** Runs with other settings of KubeletConfiguration, given as YAML, and goes back to those of before. */
+export async function withKubeletConfiguration(at: Stage, yaml: string, run: () => Promise<void>): Promise<void> {
+  const file = `${DROP_INS}/50-scenario.conf`;
+  const text = `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n${yaml}\n`;
+  await at.machine.read(`cat > ${file} <<'EOF'\n${text}EOF`);
+  await replaceProcess(at, "agent", "TERM");
+  try {
+    await run();
+  } finally {
+    await at.machine.read(`rm -f ${file}`);
+    await replaceProcess(at, "agent", "TERM");
+  }
 }
