@@ -1,7 +1,11 @@
 import { installedPackage } from "./installed-package.ts";
-import { sysctls } from "./isolation.ts";
+import { mountPropagation, sysctls } from "./isolation.ts";
 import { oomScores, securityProfiles } from "./kernel-features.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
-export const SCENARIOS: readonly Scenario[] = [installedPackage, oomScores, securityProfiles, sysctls];
+export const SCENARIOS: readonly Scenario[] = [
+  installedPackage,
+  ...[oomScores, securityProfiles],
+  ...[sysctls, mountPropagation],
+];

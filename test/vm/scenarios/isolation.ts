@@ -1,7 +1,8 @@
-import { createPod, deletePods, untilPod } from "./pods.ts";
-import { expectSame, type Scenario, type Stage } from "./scenario.ts";
+import { createPod, deletePods, untilPod, untilReady } from "./pods.ts";
+import { expectSame, expectTrue, type Scenario, type Stage, until } from "./scenario.ts";
 import { withKubeletConfiguration } from "./service.ts";
 
+const SHARED = "/var/vm-shared";
 /** A pod writes down what it was allowed, and its log is read. */
 const LOG = (name: string) => `ask-api GET /api/v1/namespaces/default/pods/${name}/log`;
 
@@ -28,6 +29,41 @@ export const sysctls: Scenario = {
       await expectLog(at, "allowed", unsafe.value);
     });
     await deletePods(at, "safe", "refused", "allowed");
+  },
+};
+
+/** What a driver of volumes does: it mounts in its own container, for others to see. */
+export const mountPropagation: Scenario = {
+  name: "mount-propagation",
+  promise: "a mount of a privileged pod reaches the machine and other pods, where both ask for it",
+  run: async (at) => {
+    await at.machine.read(`mkdir -p ${SHARED}/inner`);
+    const volumes = [{ name: "shared", hostPath: { path: SHARED } }];
+    const mountOf = (mountPropagation: string) => ({
+      volumeMounts: [{ name: "shared", mountPath: "/shared", mountPropagation }],
+    });
+    const look = 'while :; do echo "sees: $(cat /shared/inner/file 2> /dev/null)"; sleep 1; done';
+    for (const mode of ["HostToContainer", "None"])
+      await createPod(at, mode === "None" ? "blind" : "seeing", {
+        script: look,
+        container: mountOf(mode),
+        spec: { volumes, terminationGracePeriodSeconds: 1 },
+      });
+    for (const name of ["seeing", "blind"]) await untilReady(at, name);
+    await createPod(at, "mounter", {
+      script: "mount -t tmpfs tmpfs /shared/inner && echo mounted > /shared/inner/file; exec sleep 3600",
+      container: { ...mountOf("Bidirectional"), securityContext: { privileged: true } },
+      spec: { volumes, terminationGracePeriodSeconds: 1 },
+    });
+    await untilReady(at, "mounter");
+    await until(at, `cat ${SHARED}/inner/file || true`, (output) => output === "mounted\n");
+    await until(at, LOG("seeing"), (output) => output.includes("sees: mounted"));
+    expectTrue(
+      !(await at.machine.read(LOG("blind"))).includes("mounted"),
+      "a pod that asked for nothing sees the mount",
+    );
+    await deletePods(at, "mounter", "seeing", "blind");
+    await at.machine.read(`umount ${SHARED}/inner; rm -r ${SHARED}`);
   },
 };
 
