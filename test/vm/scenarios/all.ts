@@ -1,11 +1,12 @@
 import { installedPackage } from "./installed-package.ts";
 import { mountPropagation, sysctls } from "./isolation.ts";
 import { oomScores, securityProfiles } from "./kernel-features.ts";
+import { ownUnits } from "./own-units.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
 export const SCENARIOS: readonly Scenario[] = [
   installedPackage,
-  ...[oomScores, securityProfiles],
+  ...[ownUnits, oomScores, securityProfiles],
   ...[sysctls, mountPropagation],
 ];

@@ -13,7 +13,7 @@ export async function installService({ machine }: Stage): Promise<string> {
 }
 
 /** A process of the service. Each script prints the process' ID, or nothing where it does not run. */
-const PROCESSES = {
+export const PROCESSES = {
   agent: `cut -d' ' -f1 ${STATE}/agent.pid 2> /dev/null`,
   "control plane": `cut -d' ' -f1 ${STATE}/control-plane.pid 2> /dev/null`,
   up: "systemctl show --property=MainPID --value nodelet",
