@@ -2,6 +2,7 @@ import { installedPackage } from "./installed-package.ts";
 import { mountPropagation, sysctls } from "./isolation.ts";
 import { oomScores, securityProfiles } from "./kernel-features.ts";
 import { ownUnits } from "./own-units.ts";
+import { removal } from "./removal.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
@@ -9,4 +10,5 @@ export const SCENARIOS: readonly Scenario[] = [
   installedPackage,
   ...[ownUnits, oomScores, securityProfiles],
   ...[sysctls, mountPropagation],
+  removal,
 ];
