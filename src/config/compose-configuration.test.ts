@@ -185,7 +185,7 @@ describe("errors and warnings", () => {
       "maxPods: 110\nregistryPullQPS: 3\nhairpinMode: promiscuous-bridge\nenableDebugFlagsHandler: true\nstaticPodPath: /x\nlogging: {flushFrequency: 3s}",
     );
     expect(warnings).toEqual([
-      "Field enableDebugFlagsHandler is accepted but has no effect in this version yet",
+      "Field enableDebugFlagsHandler is accepted but has no effect",
       "Field hairpinMode is accepted but has no effect",
       "Field logging.flushFrequency is accepted but has no effect",
     ]);

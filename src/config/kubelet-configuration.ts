@@ -78,7 +78,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   ),
   enableDebuggingHandlers: pointer(bool, true, "works"),
   enableProfilingHandler: pointer(bool, true, "ignored"),
-  enableDebugFlagsHandler: pointer(bool, true, "later"),
+  enableDebugFlagsHandler: pointer(bool, true, "ignored"),
   enableSystemLogHandler: pointer(bool, true, "works"),
   enableSystemLogQuery: pointer(bool, false, "works", "1.27"),
   enableContentionProfiling: value(bool, false, "ignored"),
@@ -205,7 +205,7 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   makeIPTablesUtilChains: pointer(bool, true, "works"),
   iptablesMasqueradeBit: pointer(int32, 14, "ignored"),
   iptablesDropBit: pointer(int32, 15, "ignored"),
-  volumePluginDir: value(text, "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/", "later"),
+  volumePluginDir: value(text, "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/", "ignored"),
   enableControllerAttachDetach: pointer(bool, true, "works"),
 
   // This process.

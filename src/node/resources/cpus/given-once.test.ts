@@ -54,6 +54,8 @@ async function createLife(seed: number) {
   const files = {
     list: host.files.list,
     read: host.files.read,
+    stat: host.files.stat,
+    makeDirectory: host.files.makeDirectory,
     async writeAtomically(...parameters: Parameters<typeof host.files.writeAtomically>) {
       if (fate === "fails") throw new Error("ENOSPC");
       if (fate !== "killed before") await host.files.writeAtomically(...parameters);
