@@ -5,7 +5,7 @@ import { createLoopInbox, type LoopInbox } from "../pods/loop/loop-inbox.ts";
 import { createPodStatuses, type PodStatuses } from "../pods/status/pod-statuses.ts";
 import { requireCgroups } from "../resources/capacity/cgroup-version.ts";
 import { requireNoSwap } from "../resources/capacity/machine-swap.ts";
-import { listMemoryWarnings } from "../resources/capacity/memory-settings.ts";
+import { warnOfMemorySettings } from "../resources/capacity/memory-settings.ts";
 import { createHangGuards, type HangGuards } from "../resources/file-access/hang-guards.ts";
 import { ensureKernelTunables } from "../resources/kernel/kernel-tunables.ts";
 import type { NodeFacts } from "../runtime/config/node-facts.ts";
@@ -39,7 +39,7 @@ export async function composeFoundation(ports: NodeAgentPorts, config: NodeAgent
   const facts = await readNodeFacts(ports.host, config);
   const { kernelRelease } = await machine.identity();
   const { cgroupVersion } = facts;
-  for (const warning of listMemoryWarnings(config, { cgroupVersion, kernelRelease })) ports.log.warn(warning);
+  warnOfMemorySettings(ports.log, config, { cgroupVersion, kernelRelease });
   return {
     ports,
     config,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { composeConfiguration } from "../../../config/compose-configuration.ts";
 import { resolveFeatureGates } from "../../../config/feature-gates.ts";
-import { listMemoryWarnings, readMemorySettings } from "./memory-settings.ts";
+import { readMemorySettings, warnOfMemorySettings } from "./memory-settings.ts";
 
 const HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
 const V1 = { cgroupVersion: 1, kernelRelease: "6.1.0", allocatable: { memory: "1Ki" } } as const;
@@ -11,6 +11,14 @@ function configure(yaml: string, gates: Record<string, boolean>) {
   const file = { path: "/k.yaml", text: `${HEAD}${yaml}` };
   const { configuration } = composeConfiguration({ file, dropIns: [], flags: new Map() });
   return { kubelet: configuration, featureGates: resolveFeatureGates(gates).gates };
+}
+
+type Settings = Parameters<typeof warnOfMemorySettings>;
+
+function warningsOf(config: Settings[1], machine: Settings[2]): string[] {
+  const warnings: string[] = [];
+  warnOfMemorySettings({ warn: (message) => void warnings.push(message) }, config, machine);
+  return warnings;
 }
 
 describe("the settings of memory", () => {
@@ -43,12 +51,12 @@ describe("the settings of memory", () => {
     ["", { MemoryQoS: true }, { ...V2, kernelRelease: "5.8.18-generic" }, /livelock on older kernels: this is 5.8.18/],
     ["qosReserved: {memory: 50%}", {}, V2, /no effect without the feature gate QOSReserved/],
   ])("with %j and %j are warned of", (yaml, gates, machine, expected) => {
-    expect(listMemoryWarnings(configure(yaml, gates), machine)).toEqual([expect.stringMatching(expected)]);
+    expect(warningsOf(configure(yaml, gates), machine)).toEqual([expect.stringMatching(expected)]);
   });
 
   it("that have their effect are not warned of", () => {
     const config = configure("qosReserved: {memory: 50%}", { MemoryQoS: true, QOSReserved: true });
-    expect(listMemoryWarnings(config, { ...V2, kernelRelease: "5.10.0" })).toEqual([]);
-    expect(listMemoryWarnings(configure("", {}), V1)).toEqual([]);
+    expect(warningsOf(config, { ...V2, kernelRelease: "5.10.0" })).toEqual([]);
+    expect(warningsOf(configure("", {}), V1)).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { quantityValue } from "../../../api/quantity.ts";
 import type { ResourceList } from "../../../api/resources.ts";
+import type { Log } from "../../../base/log.ts";
 import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
 import { parsePercentage } from "../../../config/percentage.ts";
 import type { SizingFacts } from "../sizes/sizing-facts.ts";
@@ -27,11 +28,20 @@ export function readMemorySettings(
   };
 }
 
+/** Logs a warning for each setting of memory that does not do what its name says on this machine. */
+export function warnOfMemorySettings(
+  log: Pick<Log, "warn">,
+  config: MemoryConfig,
+  machine: Parameters<typeof listMemoryWarnings>[1],
+): void {
+  for (const warning of listMemoryWarnings(config, machine)) log.warn(warning);
+}
+
 /**
  * Lists what is configured and has no effect, or one that the operator must know of. The first two are upstream's words
  * (`run` of cmd/kubelet/app/server.go).
  */
-export function listMemoryWarnings(
+function listMemoryWarnings(
   { kubelet, featureGates }: MemoryConfig,
   { cgroupVersion, kernelRelease }: { readonly cgroupVersion: 1 | 2; readonly kernelRelease: string },
 ): readonly string[] {

@@ -32,7 +32,7 @@ export interface MemoryQos {
 }
 
 /** The part of what better classes ask for that others may not use. */
-export interface MemoryKeptBack {
+interface MemoryKeptBack {
   /** 0…100. */
   readonly percent: bigint;
   readonly allocatableBytes: bigint;
