@@ -422,14 +422,17 @@ describe("a volume that has grown", () => {
     });
   });
 
-  it("that cannot be expanded while it is used is given to the pod all the same", async () => {
+  it.each([
+    { code: "failed-precondition", why: "cannot be expanded while it is used" },
+    { code: "unimplemented", why: "is expanded without the node" },
+  ] as const)("that $why is given to the pod all the same", async ({ code }) => {
     const rig = createCsiRig();
     rig.csi.faults.before = ({ rpc }) => {
-      if (rpc === "NodeExpandVolume") throw new CodedError("failed-precondition", "in use");
+      if (rpc === "NodeExpandVolume") throw new CodedError(code, "no");
     };
     const plugin = rig.plugin();
     for (let round = 0; round < 2; round++) await setUp(plugin, podOf("a"), grown());
-    expect(callsOf(rig.csi)).toEqual(["Stage ok", "Publish ok", "Expand failed-precondition"]);
+    expect(callsOf(rig.csi)).toEqual(["Stage ok", "Publish ok", `Expand ${code}`]);
   });
 });
 

@@ -34,6 +34,7 @@ export async function expandVolume(deps: Deps, request: ExpandRequest): Promise<
       // The driver does not expand volumes that are in use.
       if (isCsiError(error, "failed-precondition")) return "declined";
       if (isCsiError(error, "invalid-argument", "out-of-range", "not-found")) return "infeasible";
+      if (isCsiError(error, "unimplemented")) return "unsupported";
       return isFinalCsiError(error) ? "final" : "unknown";
     },
   };

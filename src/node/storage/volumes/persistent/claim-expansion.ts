@@ -14,6 +14,9 @@ export type ExpansionPlan =
   /** `mark`: the claim's status shall say that it is under way. `tell`: the status shall say what came of it. */
   | { readonly kind: "expand"; readonly mark: boolean; readonly tell: boolean };
 
+/** A resizer writes it on claims whose volumes need no work of nodes. */
+const NOT_REQUIRED_ANNOTATION = "volume.kubernetes.io/node-expansion-not-required";
+
 const PENDING = "NodeResizePending";
 const IN_PROGRESS = "NodeResizeInProgress";
 const INFEASIBLE = "NodeResizeInfeasible";
@@ -30,7 +33,7 @@ const RESIZE_CONDITIONS: readonly string[] = [
  * node last expanded the volume; undefined: it has not, since the volume was mounted.
  */
 export function planExpansion(
-  { status }: PersistentVolumeClaim,
+  { metadata, spec, status }: PersistentVolumeClaim,
   { volumeSize, knownSize }: { volumeSize: string | undefined; knownSize: string | undefined },
 ): ExpansionPlan {
   const claimSize = status?.capacity?.["storage"];
@@ -44,8 +47,12 @@ export function planExpansion(
   if (progress === undefined && status?.allocatedResources === undefined) {
     return { kind: "expand", mark: false, tell: !isTold };
   }
-  // Another node has finished first, which happens with volumes that several nodes write to.
-  if (isTold && progress === undefined) return { kind: "expand", mark: false, tell: false };
+  if (isTold && progress === undefined) {
+    // Another node has finished first, which happens with volumes that several nodes write to; each has to do its part.
+    const isShared = spec?.accessModes?.includes("ReadWriteMany") === true;
+    const isLeftOut = metadata?.annotations?.[NOT_REQUIRED_ANNOTATION] !== undefined;
+    return isShared && !isLeftOut ? { kind: "expand", mark: false, tell: false } : { kind: "none" };
+  }
   if (progress === PENDING) return { kind: "expand", mark: true, tell: true };
   return progress === IN_PROGRESS ? { kind: "expand", mark: false, tell: true } : { kind: "wait" };
 }
@@ -68,6 +75,16 @@ export function markExpanded({ status = {} }: PersistentVolumeClaim, size: strin
     conditions: (status.conditions ?? []).filter(({ type }) => !RESIZE_CONDITIONS.includes(type)),
     ...(Object.keys(others).length > 0 && { allocatedResourceStatuses: others }),
   };
+}
+
+/**
+ * Whether the claim's author has asked for another size since the last attempt failed for good. The controller decides then,
+ * once this node says that it cannot go on.
+ */
+export function isOverruled({ spec, status }: PersistentVolumeClaim, volumeSize: string): boolean {
+  const hasFailed = status?.conditions?.some(({ type, status: value }) => type === ERROR_CONDITION && value === "True");
+  const requested = spec?.resources?.requests?.["storage"];
+  return hasFailed === true && requested !== undefined && compareQuantities(requested, volumeSize) !== 0;
 }
 
 /** The claim's status after the driver refused. `isInfeasible`: the driver will refuse this size again. */

@@ -8,7 +8,14 @@ import { isAbort } from "../../../../base/abort.ts";
 import { type Clock, formatTime } from "../../../../base/clock.ts";
 import { messageOf } from "../../../../base/errors.ts";
 import { VolumeSetUpError } from "../volume-error.ts";
-import { type ExpansionPlan, markExpanded, markExpanding, markFailed, planExpansion } from "./claim-expansion.ts";
+import {
+  type ExpansionPlan,
+  isOverruled,
+  markExpanded,
+  markExpanding,
+  markFailed,
+  planExpansion,
+} from "./claim-expansion.ts";
 
 /** A claimed volume of a pod, whose file system may have to grow. */
 export interface ClaimedGrowth {
@@ -31,9 +38,10 @@ export interface GrowthStep {
   expand(size: string): Promise<void>;
   /**
    * What an error of `expand` means. `declined`: the volume may be used as it is, and nobody asks again. `infeasible`: it
-   * will fail again. `final`: nothing is under way any more. `unknown`: something may be.
+   * will fail again. `unsupported`: the node has no part in it, whatever its capabilities say. `final`: nothing is under way
+   * any more. `unknown`: something may be.
    */
-  judge(error: unknown): "declined" | "infeasible" | "final" | "unknown";
+  judge(error: unknown): "declined" | "infeasible" | "unsupported" | "final" | "unknown";
 }
 
 export interface ExpandClaimDeps {
@@ -88,9 +96,10 @@ async function expand(
   } catch (error) {
     if (isAbort(error)) throw error;
     const verdict = step.judge(error);
-    if (verdict === "declined") return volumeSize;
+    if (verdict === "declined" || (verdict === "unsupported" && !isFollowed(claim))) return volumeSize;
     if (plan.tell && verdict !== "unknown") {
-      await tellFailure(deps, { claim, signal }, { error, isInfeasible: verdict === "infeasible" });
+      const isInfeasible = verdict === "infeasible" || isOverruled(claim, volumeSize);
+      await tellFailure(deps, { claim, signal }, { error, isInfeasible });
     }
     throw new VolumeSetUpError("failed", `Expander.NodeExpand failed to expand the volume : ${messageOf(error)}`, {
       cause: error,
@@ -102,13 +111,18 @@ async function expand(
   return volumeSize;
 }
 
-/** Writes the failure into the claim's status, for claims of resizers that use `allocatedResourceStatuses`. */
+/** Whether a resizer waits for what the claim's status tells of this node's work. */
+function isFollowed({ status }: PersistentVolumeClaim): boolean {
+  return status?.allocatedResourceStatuses?.["storage"] !== undefined;
+}
+
+/** Writes the failure into the claim's status, where a resizer reads it. */
 async function tellFailure(
   { clock, updateClaimStatus }: ExpandClaimDeps,
   { claim, signal }: { claim: PersistentVolumeClaim; signal: AbortSignal },
   { error, isInfeasible }: { error: unknown; isInfeasible: boolean },
 ): Promise<void> {
-  if (claim.status?.allocatedResourceStatuses?.["storage"] === undefined) return;
+  if (!isFollowed(claim)) return;
   const status = markFailed(claim, { message: messageOf(error), isInfeasible, now: formatTime(clock.now()) });
   try {
     await updateClaimStatus(claim, status, signal);
