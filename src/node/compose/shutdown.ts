@@ -1,9 +1,9 @@
-import { podUid } from "../../api/pods.ts";
 import type { Part } from "../../base/run-parts.ts";
 import type { PodWorkers } from "../pods/workers/pod-workers.ts";
 import { createNodeShutdown } from "../upkeep/shutdown/node-shutdown.ts";
 import { computeShutdownPeriods } from "../upkeep/shutdown/shutdown-periods.ts";
 import { createShutdownRecord } from "../upkeep/shutdown/shutdown-record.ts";
+import { isEveryPodTakenUp } from "../upkeep/shutdown/taken-up-pods.ts";
 import type { Foundation } from "./foundation.ts";
 import type { ReadingParts } from "./readings.ts";
 import type { Reporting } from "./reporting.ts";
@@ -28,10 +28,21 @@ export function composeShutdown(
   const record = createShutdownRecord({ files, log, metrics }, config.rootDirectory);
   if (periods.length === 0) return [];
   const { recordNodeEvent, flush } = reporting;
-  const isTakenUp = (uid: string) => workers.state(uid) !== undefined || !readings.running.isListed(uid);
-  const isEveryPodTakenUp = () => sources.desired.allReady() && sources.desired.pods().map(podUid).every(isTakenUp);
+  const takenUp = { desired: sources.desired, running: readings.running, workers };
   const shutdown = createNodeShutdown(
-    { clock, log, files, logind, timeline, workers, notice, record, isEveryPodTakenUp, recordNodeEvent, flush },
+    {
+      clock,
+      log,
+      files,
+      logind,
+      timeline,
+      workers,
+      notice,
+      record,
+      isEveryPodTakenUp: () => isEveryPodTakenUp(takenUp),
+      recordNodeEvent,
+      flush,
+    },
     periods,
   );
   return [{ name: "shutdown of the machine", run: shutdown.run }];
