@@ -11,6 +11,8 @@ export type MachineKind = "qemu" | "namespaces";
 export interface Machine {
   /** The kernel is Debian's and its cgroups are of version 2, or both are those of the machine that the tests run on. */
   readonly kind: MachineKind;
+  /** False where systemd moves processes between cgroups of version 1, so that a containerd that starts anew ends its pods. */
+  readonly keepsShims: boolean;
   /** Runs a script of bash as root. Rejects where the machine does not answer within 20 minutes, or goes down meanwhile. */
   run(script: string): Promise<ScriptEnd>;
   /** Runs a script and returns its output. Rejects with the output where it fails. */

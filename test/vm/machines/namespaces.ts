@@ -106,6 +106,7 @@ export async function startNamespaces({ tree, directory }: NamespacesOptions): P
   };
   const machine: Machine = {
     kind: "namespaces",
+    keepsShims: false,
     heard,
     run: async (text) => await runInside(outer, text, heard),
     read: async (text) => {

@@ -69,6 +69,7 @@ function createMachine(options: QemuOptions, first: Running): Machine {
   };
   const machine: Machine = {
     kind: "qemu",
+    keepsShims: true,
     heard: [],
     run: async (script) => await running.channel.run(script),
     read: async (script) => {

@@ -1,6 +1,7 @@
 import { installedPackage } from "./installed-package.ts";
 import { mountPropagation, sysctls } from "./isolation.ts";
 import { oomScores, securityProfiles } from "./kernel-features.ts";
+import { kills } from "./kills.ts";
 import { ownUnits } from "./own-units.ts";
 import { removal } from "./removal.ts";
 import type { Scenario } from "./scenario.ts";
@@ -8,6 +9,7 @@ import type { Scenario } from "./scenario.ts";
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
 export const SCENARIOS: readonly Scenario[] = [
   installedPackage,
+  kills,
   ...[ownUnits, oomScores, securityProfiles],
   ...[sysctls, mountPropagation],
   removal,

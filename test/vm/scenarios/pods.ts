@@ -38,6 +38,17 @@ export async function readPod(at: Stage, name: string): Promise<Pod> {
   return JSON.parse(await at.machine.read(`ask-api GET ${PODS}/${name}`));
 }
 
+/** The ID of the pod's first container, if that runs. */
+function idOfRunning({ status }: Pod): string | undefined {
+  const [main] = status?.containerStatuses ?? [];
+  return main?.state?.running === undefined ? undefined : main.containerID;
+}
+
+/** Tells the container that runs, and how often it was begun anew. */
+export function whoRuns(pod: Pod): string {
+  return `${idOfRunning(pod)}, begun anew ${pod.status?.containerStatuses?.[0]?.restartCount} times`;
+}
+
 /** Waits until the pod is so, and returns it. */
 export async function untilPod(at: Stage, name: string, isRight: (pod: Pod) => boolean): Promise<Pod> {
   const parse = (text: string): Pod => JSON.parse(text);

@@ -20,7 +20,7 @@ export const PROCESSES = {
 } as const;
 
 /** Sends the signal, and waits until another process has taken the place of the one that was hit, and all answer. */
-async function replaceProcess(at: Stage, name: keyof typeof PROCESSES, signal: string): Promise<void> {
+export async function replaceProcess(at: Stage, name: keyof typeof PROCESSES, signal: string): Promise<void> {
   const pid = await at.machine.read(PROCESSES[name]);
   await at.machine.read(`kill -s ${signal} ${pid}`);
   await until(at, `${PROCESSES[name]} || true`, (output) => !["", "0", pid].includes(output.trim()));
@@ -45,4 +45,15 @@ export async function withKubeletConfiguration(at: Stage, yaml: string, run: () 
     await at.machine.read(`rm -f ${file}`);
     await replaceProcess(at, "agent", "TERM");
   }
+}
+
+/** The IDs of all containers that run, pods' sandboxes included, by the runtime's own word and in order. */
+export async function readRunningTasks({ machine }: Stage): Promise<string[]> {
+  const output = await machine.read(
+    `ctr --address ${STATE}/containerd/containerd.sock --namespace k8s.io tasks list | awk '$3 == "RUNNING" { print $1 }'`,
+  );
+  return output
+    .split("\n")
+    .filter((line) => line !== "")
+    .sort();
 }
