@@ -5,11 +5,12 @@ import { kills } from "./kills.ts";
 import { ownUnits } from "./own-units.ts";
 import { removal } from "./removal.ts";
 import type { Scenario } from "./scenario.ts";
+import { shutdownLock } from "./shutdown-lock.ts";
 
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
 export const SCENARIOS: readonly Scenario[] = [
   installedPackage,
-  kills,
+  ...[kills, shutdownLock],
   ...[ownUnits, oomScores, securityProfiles],
   ...[sysctls, mountPropagation],
   removal,
