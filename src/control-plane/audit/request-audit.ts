@@ -62,7 +62,7 @@ export function createAuditTrail(
       if (rule === undefined) return;
       const facts = { ...firstFacts(request, asked, clock.now()), user: undefined };
       const record = createRecord({ sink, clock }, rule, facts);
-      record.set({ status: { message: describeCredentials(request), code: answer.status } });
+      record.set({ status: statusOf(answer.status, readAnswer(answer, false)) });
       record.emit("ResponseStarted");
     },
   };
@@ -223,16 +223,4 @@ function atEnd(answer: ServedAnswer, onEnd: () => void): ServedAnswer {
     return { ...answer, body: { produce: async (writer) => await body.produce(writer).finally(onEnd) } };
   }
   return { ...answer, body: { takeOver: async (socket) => await body.takeOver(socket).finally(onEnd) } };
-}
-
-/** By what somebody tried to prove who they are, in upstream's words. */
-function describeCredentials(request: Pick<ServedRequest, "header" | "peer">): string {
-  const [scheme = "", token = ""] = (request.header("authorization")[0] ?? "").trim().split(" ");
-  const tried = [
-    ...(scheme.toLowerCase() === "basic" && token !== "" ? ["basic"] : []),
-    ...(scheme.toLowerCase() === "bearer" && token !== "" ? ["bearer"] : []),
-    ...(request.peer === undefined ? [] : ["x509"]),
-  ];
-  if (tried.length === 0) return "Authentication failed, no credentials provided";
-  return `Authentication failed, attempted: ${tried.join(", ")}`;
 }

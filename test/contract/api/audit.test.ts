@@ -108,8 +108,9 @@ describe.each(auditedServers(POLICY))("the audit log, on $name", (candidate) => 
     await server.admin.json("GET", "/version", undefined, { query: { who: "admin" } });
     await recorded("/version?who=admin", [{ stage: "RequestReceived", verb: "get" }, { stage: "ResponseComplete" }]);
     await server.connect({ token: "nonsense" }).json("GET", "/version", undefined, { query: { who: "stranger" } });
-    const message = expect.stringContaining("Authentication failed, attempted: bearer");
-    await recorded("/version?who=stranger", [{ stage: "ResponseStarted", responseStatus: { code: 401, message } }]);
+    await recorded("/version?who=stranger", [
+      { stage: "ResponseStarted", responseStatus: { code: 401, message: "Unauthorized" } },
+    ]);
     expect(JSON.stringify(await candidate.readEvents())).not.toContain("nonsense");
   });
 
