@@ -72,6 +72,8 @@ const logs = mkdtempSync(join(tmpdir(), "nodelet-suites-"));
 const startedAt = Date.now();
 const running = new Map();
 const results = new Map();
+/** The end of each chosen suite, whether it ran or not. */
+const ends = new Map();
 let interrupted = false;
 
 process.exitCode = await main(process.argv.slice(2));
@@ -83,6 +85,7 @@ async function main(names) {
     return 2;
   }
   const chosen = SUITES.filter(({ name }) => names.length === 0 || names.includes(name));
+  for (const { name } of chosen) ends.set(name, createEnd());
   const laneOf = (name) => chosen.filter(({ lane }) => lane === name);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, interrupt);
   const ticker = setInterval(tellProgress, PROGRESS_MS);
@@ -109,11 +112,20 @@ function project(name) {
 async function runLane(suites) {
   for (const suite of suites) {
     if (interrupted) return;
-    await Promise.all((suite.after ?? []).map((name) => running.get(name)?.ended));
+    await Promise.all((suite.after ?? []).map((name) => ends.get(name)?.promise));
     const lacks = (suite.after ?? []).find((name) => results.get(name)?.state !== "passed" && results.has(name));
     if (lacks === undefined) await runSuite(suite);
     else results.set(suite.name, { state: "not run", seconds: 0, text: `${lacks} failed` });
+    ends.get(suite.name).tell();
   }
+}
+
+function createEnd() {
+  let tell = () => undefined;
+  const promise = new Promise((resolve) => {
+    tell = () => resolve(undefined);
+  });
+  return { promise, tell };
 }
 
 /** Runs what failed of a suite by itself. Nothing else runs any more. */
@@ -153,7 +165,7 @@ async function runSuite(suite) {
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => resolve(code ?? signal));
   });
-  running.set(name, { log, child, ended });
+  running.set(name, { log, child });
   const code = await ended;
   running.delete(name);
   const seconds = (Date.now() - suiteStartedAt) / 1000;
