@@ -17,7 +17,7 @@ interface PodChoices {
 const WAITING = "trap 'exit 0' TERM; while :; do sleep 3600 & wait; done";
 
 /** A pod of one container, `main`. */
-function composePod(name: string, choices: PodChoices = {}): Pod {
+export function composePod(name: string, choices: PodChoices = {}): Pod {
   const { script = WAITING, container, spec, annotations } = choices;
   const main = { name: "main", image: DEMO_IMAGE, command: ["sh", "-c", script], ...container };
   return {
@@ -39,7 +39,7 @@ export async function readPod(at: Stage, name: string): Promise<Pod> {
 }
 
 /** The ID of the pod's first container, if that runs. */
-function idOfRunning({ status }: Pod): string | undefined {
+export function idOfRunning({ status }: Pod): string | undefined {
   const [main] = status?.containerStatuses ?? [];
   return main?.state?.running === undefined ? undefined : main.containerID;
 }

@@ -3,7 +3,7 @@ import { type Stage, until } from "./scenario.ts";
 const STATE = "/var/lib/nodelet";
 /** Drop-ins of KubeletConfiguration, which the node agent of the installed service reads. */
 const DROP_INS = "/etc/nodelet-vm.d";
-const MANIFESTS = "/manifests";
+export const MANIFESTS = "/manifests";
 
 /** Installs the service of `nodelet up`, and returns what the command printed. */
 export async function installService({ machine }: Stage): Promise<string> {
@@ -28,7 +28,7 @@ export async function replaceProcess(at: Stage, name: keyof typeof PROCESSES, si
 }
 
 /** Waits until the service has told systemd that it is ready, and its control plane and node agent answer. */
-async function untilServiceAnswers(at: Stage): Promise<void> {
+export async function untilServiceAnswers(at: Stage): Promise<void> {
   await until(at, "systemctl is-active nodelet || true", (output) => output === "active\n");
   await until(at, "ask-api GET /readyz && nodelet status > /dev/null", () => true);
 }
