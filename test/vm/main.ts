@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
+import { addUpstreamSuite, findSuitePrograms } from "./disk/add-upstream-suite.ts";
 import { buildDisk, buildTree, copyTree } from "./disk/build-disk.ts";
 import { requireTools } from "./disk/tools.ts";
 import type { Machine } from "./machines/machine.ts";
@@ -114,7 +115,12 @@ async function startMachine(directory: string, cache: string): Promise<Machine> 
   await requireTools(["mmdebstrap", "chroot", ...(isQemu ? QEMU_TOOLS : NAMESPACES_TOOLS)]);
   console.error("# The machine's files are made …");
   const tree = await buildTree(cache);
-  if (!isQemu) return await startNamespaces({ tree: await copyTree(tree, directory), directory });
+  if (!isQemu) {
+    const copy = await copyTree(tree, directory);
+    const programs = findSuitePrograms(process.env);
+    if (programs !== undefined) await addUpstreamSuite(copy, programs);
+    return await startNamespaces({ tree: copy, directory });
+  }
   const disk = await buildDisk(tree, directory);
   console.error(`# The machine starts; its console: ${directory}/console.log`);
   return await startQemu({ disk, directory, isShell: values.shell });

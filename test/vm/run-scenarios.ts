@@ -13,9 +13,10 @@ const MS_PER_SECOND = 1_000;
 export async function runScenarios(machine: Machine, scenarios: readonly Scenario[]): Promise<boolean> {
   console.log(`TAP version 14\n1..${scenarios.length}`);
   let failed = 0;
-  for (const [index, { name, promise, needs, run }] of scenarios.entries()) {
-    if (needs !== undefined && needs !== machine.kind) {
-      console.log(`ok ${index + 1} - ${name}: ${promise} # SKIP needs --machine ${needs}`);
+  for (const [index, { name, promise, needs = machine.kind, lacks, run }] of scenarios.entries()) {
+    const reason = needs === machine.kind ? lacks : `needs --machine ${needs}`;
+    if (reason !== undefined) {
+      console.log(`ok ${index + 1} - ${name}: ${promise} # SKIP ${reason}`);
       continue;
     }
     const startedAt = performance.now();

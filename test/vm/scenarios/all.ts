@@ -7,6 +7,7 @@ import { reboot } from "./reboot.ts";
 import { removal } from "./removal.ts";
 import type { Scenario } from "./scenario.ts";
 import { shutdownLock } from "./shutdown-lock.ts";
+import { upstreamSuite } from "./upstream-suite.ts";
 
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -14,5 +15,6 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[kills, reboot, shutdownLock],
   ...[ownUnits, oomScores, securityProfiles],
   ...[sysctls, mountPropagation],
+  upstreamSuite,
   removal,
 ];

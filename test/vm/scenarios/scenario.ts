@@ -12,6 +12,8 @@ export interface Scenario {
   readonly promise: string;
   /** The only kind of machine that can show it. Default: each. */
   readonly needs?: MachineKind;
+  /** What is not at hand, where it cannot run for want of it. */
+  readonly lacks?: string | undefined;
   /** The machine is started, and `nodelet up` runs on it as a service. */
   run(at: Stage): Promise<void>;
 }

@@ -1,0 +1,99 @@
+import { findSuitePrograms, SUITE_DIRECTORY } from "../disk/add-upstream-suite.ts";
+import { expectSame, expectTrue, type Scenario, type Stage, until } from "./scenario.ts";
+
+/** The whole of it takes hours: it starts the node agent some hundred times. */
+const TIMEOUT = "12h";
+const ADDRESS = "10.90.0.2";
+const UNIT = "upstream-suite";
+
+/** Which specs run: a filter of ginkgo's labels, and regular expressions of their names. */
+const LABELS = process.env["E2E_NODE_LABELS"] ?? "Serial && !Slow";
+const FOCUS = process.env["E2E_NODE_FOCUS"] ?? "";
+const SKIPPED = process.env["E2E_NODE_SKIP"] ?? "";
+
+/** The parts of ginkgo's report that are looked at. */
+interface SpecReport {
+  readonly ContainerHierarchyTexts: readonly string[] | null;
+  readonly LeafNodeType: string;
+  readonly LeafNodeText: string;
+  readonly State: string;
+  readonly Failure?: { readonly Message?: string };
+}
+
+/**
+ * Upstream's own tests of a node, with upstream's own harness: it starts an API server and, as a unit of systemd, its
+ * kubelet, which is nodelet here, and starts it anew for each configuration.
+ */
+export const upstreamSuite: Scenario = {
+  name: "upstream-suite",
+  promise: "upstream's node tests pass, those that configure and restart the kubelet included",
+  needs: "namespaces",
+  lacks: findSuitePrograms(process.env)
+    ? undefined
+    : "E2E_NODE_TEST_BIN, E2E_NODE_IMAGES, KUBEBUILDER_ASSETS name nothing",
+  run: async (at) => {
+    await at.machine.read("systemctl stop nodelet");
+    try {
+      await startRuntime(at);
+      const specs = await runSuite(at);
+      const passed = specs.filter(({ State }) => State === "passed");
+      const failed = specs.filter(({ State }) => !["passed", "skipped", "pending"].includes(State));
+      at.note(`${passed.length} passed, ${failed.length} failed, of ${specs.length}`);
+      for (const spec of failed) at.note(describeSpec(spec));
+      expectTrue(passed.length > 0, "no spec was run");
+      expectSame(`${failed.length}`, "0", "the number of specs that failed");
+    } finally {
+      await at.machine.run("systemctl stop 'kubelet-*' suite-containerd; ip link delete suite-lan");
+      await at.machine.read("systemctl start nodelet");
+    }
+  },
+};
+
+/** A containerd of its own, and an address with a default route, without which no API server starts. */
+async function startRuntime(at: Stage): Promise<void> {
+  await at.machine.read(`ip link add suite-lan type veth peer name suite-far
+    ip address add ${ADDRESS}/24 dev suite-lan
+    for end in suite-lan suite-far; do ip link set $end up; done
+    ip route add default via 10.90.0.1 dev suite-lan
+    sysctl --quiet --write net.ipv4.ip_forward=1
+    systemd-run --quiet --unit suite-containerd --property Delegate=yes --property KillMode=process \\
+      containerd --config ${SUITE_DIRECTORY}/containerd.toml`);
+  await until(at, "ctr version > /dev/null", () => true);
+  await at.machine.read(`for image in ${SUITE_DIRECTORY}/images/*.tar; do ctr -n k8s.io images import $image; done`);
+}
+
+async function runSuite(at: Stage): Promise<SpecReport[]> {
+  const report = `${SUITE_DIRECTORY}/report.json`;
+  const flags = [
+    ...[`--test.timeout=${TIMEOUT}`, `--ginkgo.timeout=${TIMEOUT}`, "--ginkgo.no-color", "--ginkgo.v"],
+    ...[`--ginkgo.label-filter=${LABELS}`, `--ginkgo.json-report=${report}`],
+    ...(FOCUS === "" ? [] : [`--ginkgo.focus=${FOCUS}`]),
+    ...(SKIPPED === "" ? [] : [`--ginkgo.skip=${SKIPPED}`]),
+    ...["--prepull-images=false", `--system-spec-file=${SUITE_DIRECTORY}/machine.yaml`],
+    ...["--container-runtime-endpoint=unix:///run/containerd/containerd.sock", `--report-dir=${SUITE_DIRECTORY}/logs`],
+    ...[`--kubelet-config-file=${SUITE_DIRECTORY}/kubelet.yaml`, `--kubelet-flags=--node-ip=${ADDRESS}`],
+  ];
+  const quoted = flags.map((flag) => `'${flag.replaceAll("'", `'\\''`)}'`).join(" ");
+  const unit = `--unit ${UNIT} --working-directory ${SUITE_DIRECTORY} --property LimitNOFILE=65536`;
+  const output = `--property StandardOutput=file:${SUITE_DIRECTORY}/output.log --property StandardError=inherit`;
+  await at.machine.read(`systemd-run --quiet ${unit} ${output} ${SUITE_DIRECTORY}/e2e_node.test ${quoted}`);
+  await untilEnded(at);
+  const suites: { SpecReports?: SpecReport[] }[] = JSON.parse(await at.machine.read(`cat ${report}`));
+  return suites.flatMap(({ SpecReports }) => SpecReports ?? []).filter(({ LeafNodeType }) => LeafNodeType === "It");
+}
+
+/** However long it takes: each spec has its own limits. */
+async function untilEnded(at: Stage): Promise<void> {
+  let isRunning = true;
+  while (isRunning) {
+    const { output } = await at.machine.run(
+      `for second in {1..300}; do systemctl is-active --quiet ${UNIT} || break; sleep 1; done; systemctl is-active ${UNIT}`,
+    );
+    isRunning = output.trim() === "active";
+  }
+}
+
+function describeSpec({ ContainerHierarchyTexts, LeafNodeText, State, Failure }: SpecReport): string {
+  const name = [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(" ");
+  return `${name}: ${Failure?.Message?.split("\n")[0] ?? State}`;
+}
