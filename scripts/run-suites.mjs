@@ -6,7 +6,7 @@
  * themselves when all else has ended. What passes then is told by name at the end: the run passes, and that test has a bug.
  */
 import { spawn } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "./built.mjs";
@@ -63,6 +63,7 @@ const LANES = ["waits", "kills", "reads", "runs"];
 /** More files than these fail for a reason of their own. */
 const MOST_FILES_AGAIN = 4;
 
+const NICENESS = "10";
 const PROGRESS_MS = 30_000;
 const LINE_CHARACTERS = 110;
 /** How long the suites may clean up after a Ctrl-C. */
@@ -128,6 +129,15 @@ function createEnd() {
   return { promise, tell };
 }
 
+/** Linux shares processors among sessions first, so that a niceness counts within one only; this is that of the session. */
+function lowerPriority(pid) {
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, NICENESS);
+  } catch {
+    // A kernel without groups of sessions goes by the niceness of the processes.
+  }
+}
+
 /** Runs what failed of a suite by itself. Nothing else runs any more. */
 async function runFailedFilesAgain(suite) {
   const { state, seconds, text } = results.get(suite.name) ?? {};
@@ -155,10 +165,11 @@ async function runSuite(suite) {
   const output = openSync(log, "w");
   // Each process of Node.js reads these certificates at its start, and some suites start hundreds. None needs them.
   const { FORCE_COLOR: _, NODE_EXTRA_CA_CERTS: __, ...env } = { ...process.env, NO_COLOR: "1" };
-  const [program, ...rest] = givesWay ? ["nice", "-n", "10", ...command] : command;
-  // In a process group of its own, which is ended as a whole.
+  const [program, ...rest] = givesWay ? ["nice", "-n", NICENESS, ...command] : command;
+  // In a session of its own, and so in a process group, which is ended as a whole.
   const child = spawn(program, rest, { cwd: ROOT, env, detached: true, stdio: ["ignore", output, output] });
   closeSync(output);
+  if (givesWay && child.pid !== undefined) lowerPriority(child.pid);
   say(`begins: ${name}`);
   const suiteStartedAt = Date.now();
   const ended = new Promise((resolve) => {
