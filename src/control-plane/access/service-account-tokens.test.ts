@@ -161,13 +161,6 @@ describe("a token request", () => {
       "Invalid",
       'metadata.name: Invalid value: "x": must match the service account name if specified',
     ],
-    [
-      "of another namespace",
-      undefined,
-      { namespace: "x" },
-      "Invalid",
-      "must match the service account namespace if specified",
-    ],
     ["for a pod that is not there", bind("Pod", "x"), {}, "NotFound", 'pods "x" not found'],
     [
       "for a pod of another account",
