@@ -3,7 +3,8 @@ import type { Rule, Violation } from "../source.ts";
 const REGISTER = "docs/dependencies.md";
 /** A row of its tables, by the package in the first cell. */
 const ROW = /^\| `([^`]+)` *\|/gm;
-const EXACT_VERSION = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
+/** A version; before it the name of the package, where it has another one here. */
+const EXACT_VERSION = /^(npm:(@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 
 /** Every package that we install has an exact version and its line in the register, and the register no others. */
 export const dependencies: Rule = {
