@@ -7,7 +7,7 @@ export const SUITE_DIRECTORY = "/opt/suite";
 const POD_RANGE = "10.100.0.0/24";
 
 /** Programs of upstream's, which somebody has built elsewhere. */
-export interface SuitePrograms {
+interface SuitePrograms {
   /** The test binary (`go test -c`) of Kubernetes' `test/e2e_node`. */
   readonly suite: string;
   readonly etcd: string;

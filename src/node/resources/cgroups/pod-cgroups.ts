@@ -13,6 +13,7 @@ import type { CgroupUsage } from "../../../host/cgroups-port.ts";
 import { type ClassRequests, NO_CLASS_REQUESTS, type PodAmounts } from "../sizes/class-requests.ts";
 import type { CgroupHierarchy, ClassLimits, Standing } from "./cgroup-hierarchy.ts";
 import { type CgroupName, describeName, nameOfPod, podUidOf } from "./cgroup-name.ts";
+import { createClassRequestSums } from "./class-request-sums.ts";
 
 /** The cgroups of pods, each beneath the cgroup of its QoS class. */
 export interface PodCgroups {
@@ -70,16 +71,9 @@ const CLASSES: readonly QosClass[] = ["Guaranteed", "Burstable", "BestEffort"];
 /** The period is upstream's `periodicQOSCgroupUpdateInterval`. */
 const REFRESH_PERIOD_MS = MINUTE;
 
-/** A pod's part of what its class asks for. */
-interface Share {
-  readonly pod: Pod;
-  readonly qosClass: keyof ClassRequests;
-  readonly amounts: PodAmounts;
-}
-
 export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
   const { log, hierarchy } = deps;
-  const shares = new Map<string, Share>();
+  const requests = createClassRequestSums(deps.onRequests);
   /** The locks are by UID: a pod whose cgroup is collected may come back meanwhile, as a static pod does. */
   const locks = createKeyedLock();
   /**
@@ -87,13 +81,12 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
    * already made.
    */
   const turns = createLimiter(1);
-  let requests = NO_CLASS_REQUESTS;
   /** What the classes have, as far as their pods change it; the hierarchy is made as for no pods. */
   let written = deps.classLimits(NO_CLASS_REQUESTS);
 
   const limitClass = async (standing: Standing, qosClass: QosClass) => {
     await turns.run(async () => {
-      const limits = deps.classLimits(requests)[qosClass];
+      const limits = deps.classLimits(requests.sums())[qosClass];
       await writeClass(standing, qosClass, limits);
     });
   };
@@ -113,7 +106,7 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
   /** Updates the classes before a pod starts and after it ended. A failure is made up for within a minute. */
   const updateClasses = async (standing: Standing) => {
     await turns.run(async () => {
-      const wanted = deps.classLimits(requests);
+      const wanted = deps.classLimits(requests.sums());
       for (const qosClass of CLASSES) await updateClass(standing, qosClass, wanted[qosClass]);
     });
   };
@@ -128,26 +121,6 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
       written = { ...written, [qosClass]: {} };
       log.warn("Failed to update QoS cgroup configuration", { error: messageOf(error) });
     }
-  };
-
-  const setShare = (uid: string, share: Share | undefined) => {
-    const before = shares.get(uid);
-    for (const [each, sign] of [
-      [before, -1n],
-      [share, 1n],
-    ] as const) {
-      if (each === undefined) continue;
-      const { milliCpu, memoryBytes } = requests[each.qosClass];
-      const { amounts } = each;
-      const sum = {
-        milliCpu: milliCpu + sign * amounts.milliCpu,
-        memoryBytes: memoryBytes + sign * amounts.memoryBytes,
-      };
-      requests = { ...requests, [each.qosClass]: sum };
-    }
-    if (share === undefined) shares.delete(uid);
-    else shares.set(uid, share);
-    deps.onRequests(requests);
   };
 
   const make = async (pod: Pod, name: CgroupName, standing: Standing): Promise<void> => {
@@ -180,8 +153,8 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
       const uid = podUid(pod);
       const name = nameOf(pod, standing);
       const qosClass = computeQosClass(pod);
-      if (qosClass !== "BestEffort" && shares.get(uid)?.pod !== pod) {
-        setShare(uid, { pod, qosClass, amounts: deps.amountsOf(pod) });
+      if (qosClass !== "BestEffort" && requests.shareOf(uid)?.pod !== pod) {
+        requests.set(uid, { pod, qosClass, amounts: deps.amountsOf(pod) });
         await updateClasses(standing);
       }
       await locks.run(uid, async () => {
@@ -211,8 +184,8 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
           });
         }
       });
-      if (!shares.has(uid)) return;
-      setShare(uid, undefined);
+      if (requests.shareOf(uid) === undefined) return;
+      requests.set(uid, undefined);
       await updateClasses(standing);
     },
     async collect(isKnown) {
@@ -240,7 +213,7 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
         }
       });
     },
-    podUids: () => [...shares.keys()],
+    podUids: () => requests.uids(),
   };
 }
 

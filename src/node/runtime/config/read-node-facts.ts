@@ -5,8 +5,8 @@ import type { Files, Host } from "../../../host/port.ts";
 import { computeNodeAddresses } from "../../cluster/node-status/node-addresses.ts";
 import { readCgroupVersion } from "../../resources/capacity/cgroup-version.ts";
 import { readHasSwapController } from "../../resources/capacity/machine-swap.ts";
-import { readMemorySettings } from "../../resources/capacity/memory-settings.ts";
 import { readNodeCapacity } from "../../resources/capacity/read-node-capacity.ts";
+import { readMemorySettings } from "../../resources/sizes/memory-settings.ts";
 import { parseResolvConf, type ResolvConf } from "../identity/resolv-conf.ts";
 import type { NodeFacts } from "./node-facts.ts";
 

@@ -67,6 +67,9 @@ interface Need {
   readonly observations: SignalObservations;
 }
 
+/** What is taken for the layout of the disks while nothing is known of it: one file system. */
+const UNKNOWN_DISKS: DiskLayout = { nodeFs: "", imageFs: "", containerFs: "", isDedicated: false, isSplit: false };
+
 /**
  * Looks at the node again and again: it reads how much of every resource is left and finds the thresholds that are met.
  * If a threshold calls for it, one thing is given up: first things that no pod needs, and otherwise one pod, whose end
@@ -187,7 +190,7 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     log.info("Eviction manager: attempting to reclaim", { resourceName: resource, signal: need.threshold.signal });
     const message = `Attempting to reclaim ${resource}`;
     deps.recordNodeEvent({ type: "Warning", reason: "EvictionThresholdMet", message });
-    const disks = layout ?? { nodeFs: "", imageFs: "", containerFs: "", isDedicated: false, isSplit: false };
+    const disks = layout ?? UNKNOWN_DISKS;
     const left = await reclaimNode(need, disks, signal);
     const plan = left && (await choosePod(left, disks, signal));
     return plan !== undefined && left !== undefined && (await evict(plan, left, signal));
@@ -209,17 +212,14 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
 
   const alarm = createChangeFlag(clock);
   deps.alarm?.subscribe(alarm.raise);
-  /** Waits until the next look; the alarm ends the wait. */
-  const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
-    const least = Math.min(ms, AFTER_LOOK_MS);
-    await sleep(clock, least, signal);
-    await alarm.wait(ms - least, signal);
-  };
-
   return {
     async run(signal) {
       for (;;) {
-        await pause(await round(signal), signal);
+        const waitMs = await round(signal);
+        const leastMs = Math.min(waitMs, AFTER_LOOK_MS);
+        await sleep(clock, leastMs, signal);
+        // The alarm ends the wait for the next look.
+        await alarm.wait(waitMs - leastMs, signal);
       }
     },
   };

@@ -7,7 +7,7 @@ import type { Proc } from "../../../../host/proc-port.ts";
 import type { RuntimePod } from "../../../runtime/reading/pod-runtime-status.ts";
 import { createContainerCgroups } from "./container-cgroups.ts";
 import { createCpuRates, MIN_WINDOW_MS } from "./cpu-rates.ts";
-import { listGroups } from "./list-groups.ts";
+import { listNonContainerGroups } from "./list-non-container-groups.ts";
 import { createPodCpuTotals } from "./pod-cpu-totals.ts";
 import { type RuntimeUsage, readRuntimeUsage } from "./runtime-usage.ts";
 import type {
@@ -138,7 +138,7 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     const { allPods, kubelet, misc, runtime } = names;
     const places = { allPods, daemons: [kubelet, misc, runtime], pods: pods.map(({ pod }) => pod) };
     const groups: GroupUsage[] = [];
-    for (const group of listGroups(cgroups, places)) {
+    for (const group of listNonContainerGroups(cgroups, places)) {
       const usage = await cgroups.read(group.path, { details: true });
       if (usage !== undefined) groups.push({ ...group, at: clock.now(), usage, cpuRate: undefined });
     }

@@ -21,7 +21,10 @@ interface GroupPlaces {
  * Lists the cgroups of all pods, of the QoS classes, of the pods and of the daemons, as cAdvisor does beneath the roots
  * that a kubelet gives it. Pods that are not measured, such as those that have ended, are left out, and so is the root.
  */
-export function listGroups(tree: Pick<CgroupTree, "children">, { allPods, daemons, pods }: GroupPlaces): Group[] {
+export function listNonContainerGroups(
+  tree: Pick<CgroupTree, "children">,
+  { allPods, daemons, pods }: GroupPlaces,
+): Group[] {
   const groups = new Map<string, Group>();
   const add = (path: string | undefined, pod?: PodReference) => {
     if (path !== undefined && path !== "/" && !groups.has(path)) groups.set(path, { path, pod });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createFakeCgroups } from "../../../../host/fake/fake-cgroups.ts";
-import { listGroups } from "./list-groups.ts";
+import { listNonContainerGroups } from "./list-non-container-groups.ts";
 
 const POD = { uid: "a-b", name: "web", namespace: "shop" };
 
@@ -31,12 +31,12 @@ it.each([
     ],
   ],
 ])("beneath %s there are classes and the pods that are measured", async (allPods, paths, expected) => {
-  const groups = listGroups(await treeOf(...paths), { allPods, daemons: [], pods: [POD] });
+  const groups = listNonContainerGroups(await treeOf(...paths), { allPods, daemons: [], pods: [POD] });
   expect(groups.map(({ path, pod }) => (pod === undefined ? path : `${path} of ${pod.name}`))).toEqual(expected);
 });
 
 it("daemons are listed once each, and the root is not", async () => {
   const daemons = ["/system", undefined, "/", "/system", "/kubelet"];
-  const groups = listGroups(await treeOf(), { allPods: undefined, daemons, pods: [] });
+  const groups = listNonContainerGroups(await treeOf(), { allPods: undefined, daemons, pods: [] });
   expect(groups.map(({ path }) => path)).toEqual(["/system", "/kubelet"]);
 });

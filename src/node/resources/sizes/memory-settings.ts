@@ -3,7 +3,7 @@ import type { ResourceList } from "../../../api/resources.ts";
 import type { Log } from "../../../base/log.ts";
 import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
 import { parsePercentage } from "../../../config/percentage.ts";
-import type { SizingFacts } from "../sizes/sizing-facts.ts";
+import type { SizingFacts } from "./sizing-facts.ts";
 
 type MemoryConfig = Pick<NodeAgentConfig, "kubelet" | "featureGates">;
 
