@@ -72,7 +72,7 @@ describe("nodelet kubelet on the command line", () => {
       "--make-iptables-util-chains=false",
       `--container-runtime-endpoint=${endpoint}`,
     );
-    await expect.poll(agent.output, { timeout: 10_000 }).toMatch(/is not ready/);
+    await expect.poll(agent.output, { timeout: 30_000 }).toMatch(/is not ready/);
     expect(agent.output()).toMatch(/W.*noSuchField/);
     agent.child.kill("SIGTERM");
     expect((await agent.result).code).toBe(0);
@@ -112,7 +112,7 @@ describe("nodelet kubelet on the command line", () => {
         `--v=${verbosity}`,
         `--nodelet-socket=${directory}/node.sock`,
       );
-      await expect.poll(agent.output, { timeout: 10_000 }).toMatch(/is not ready/);
+      await expect.poll(agent.output, { timeout: 30_000 }).toMatch(/is not ready/);
       agent.child.kill("SIGTERM");
       const { stderr } = await agent.result;
       const lines = stderr.trim().split("\n");

@@ -70,7 +70,7 @@ describe.each(SERVERS)("the end of pods, on $name", (server) => {
     await settlesOn(600, async () => (await world.read("shortened"))?.metadata?.deletionGracePeriodSeconds ?? 0);
     await world.event("shortened", { reason: "Killing" });
     await world.remove("shortened", 1);
-    await world.gone("shortened", 10_000);
+    await world.gone("shortened", 30_000);
     expect(await runs("shortened")).toBe(false);
   });
 

@@ -18,7 +18,7 @@ import { createLoopDevice } from "./loop-device.ts";
 import { createVolumeNode, mountingPod, type VolumeNode } from "./volume-node.ts";
 
 /** From the binding to a running pod: a sandbox and two reads of the API. */
-const SOON_MS = 5_000;
+const SOON_MS = 30_000;
 /** A running pod is looked at again once a minute or so. */
 const GROWTH_MS = 180_000;
 const CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims";
