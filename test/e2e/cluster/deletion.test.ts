@@ -123,7 +123,7 @@ describe.each(SERVERS)("the end of pods, on $name", (server) => {
 
   it.concurrent("is due when the pod's deadline is over", async () => {
     await world.create(shellPod("deadline", RUN_FOR_EVER, { activeDeadlineSeconds: 3 }));
-    const failed = await world.pod("deadline", ({ status }) => status?.phase === "Failed", 10_000);
+    const failed = await world.pod("deadline", ({ status }) => status?.phase === "Failed", 30_000);
     expect(failed.status).toMatchObject({
       reason: "DeadlineExceeded",
       message: "Pod was active on the node longer than the specified deadline",
