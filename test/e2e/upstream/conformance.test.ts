@@ -6,6 +6,7 @@ import { removeRuntime } from "../../../src/cluster/containerd/remove-runtime.ts
 import { claimNetwork, claimPort } from "../../machine/claims.ts";
 import { runProgram } from "../program.ts";
 import { runTestBinary } from "./run-test-binary.ts";
+import { describeFailures, parseSpecReports, type SpecReport } from "./spec-reports.ts";
 
 /** What makes a cluster "certified Kubernetes": the test binary (`go test -c`) of upstream's `test/e2e`, with kubectl beside it. */
 const binary = process.env["E2E_TEST_BIN"] ?? "";
@@ -86,14 +87,6 @@ interface SuiteRun {
   readonly skip?: string;
 }
 
-/** The parts of ginkgo's report that are looked at. */
-interface SpecReport {
-  readonly ContainerHierarchyTexts: readonly string[] | null;
-  readonly LeafNodeText: string;
-  readonly State: string;
-  readonly Failure?: { readonly Message?: string };
-}
-
 /** Runs a part of the suite; the names of the specs that failed, each with the first line that says why. */
 async function findFailures({ state, group, focus = `\\[${group}\\]`, skip = "" }: SuiteRun): Promise<string[]> {
   const directory = join(state, group);
@@ -118,16 +111,11 @@ async function findFailures({ state, group, focus = `\\[${group}\\]`, skip = "" 
   const { output } = await runTestBinary(path, args, { cwd: directory, env });
   const specs = await readReport(report, output);
   expect(specs.filter(({ State }) => State === "passed").length, "no spec was run").toBeGreaterThan(0);
-  const failed = specs.filter(({ State }) => !["passed", "skipped", "pending"].includes(State));
-  return failed.map(({ ContainerHierarchyTexts, LeafNodeText, State, Failure }) => {
-    const name = [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(" ");
-    return `${name}: ${Failure?.Message?.split("\n")[0] ?? State}`;
-  });
+  return describeFailures(specs);
 }
 
 async function readReport(file: string, output: string): Promise<SpecReport[]> {
   const text = await readFile(file, "utf8").catch(() => "");
   if (text === "") throw new Error(`the suite left no report:\n${output.slice(-TOLD_CHARACTERS)}`);
-  const suites: { SpecReports?: SpecReport[] }[] = JSON.parse(text);
-  return suites.flatMap(({ SpecReports }) => SpecReports ?? []);
+  return parseSpecReports(text);
 }

@@ -1,3 +1,4 @@
+import { describeFailures, parseSpecReports, type SpecReport } from "../../e2e/upstream/spec-reports.ts";
 import { findSuitePrograms, SUITE_DIRECTORY } from "../disk/add-upstream-suite.ts";
 import { expectSame, expectTrue, type Scenario, type Stage, until } from "./scenario.ts";
 
@@ -10,15 +11,6 @@ const UNIT = "upstream-suite";
 const LABELS = process.env["E2E_NODE_LABELS"] ?? "Serial && !Slow";
 const FOCUS = process.env["E2E_NODE_FOCUS"] ?? "";
 const SKIPPED = process.env["E2E_NODE_SKIP"] ?? "";
-
-/** The parts of ginkgo's report that are looked at. */
-interface SpecReport {
-  readonly ContainerHierarchyTexts: readonly string[] | null;
-  readonly LeafNodeType: string;
-  readonly LeafNodeText: string;
-  readonly State: string;
-  readonly Failure?: { readonly Message?: string };
-}
 
 /**
  * Upstream's own tests of a node, with upstream's own harness: it starts an API server and, as a unit of systemd, its
@@ -37,11 +29,11 @@ export const upstreamSuite: Scenario = {
       await startRuntime(at);
       const specs = await runSuite(at);
       const passed = specs.filter(({ State }) => State === "passed");
-      const failed = specs.filter(({ State }) => !["passed", "skipped", "pending"].includes(State));
-      at.note(`${passed.length} passed, ${failed.length} failed, of ${specs.length}`);
-      for (const spec of failed) at.note(describeSpec(spec));
+      const failures = describeFailures(specs);
+      at.note(`${passed.length} passed, ${failures.length} failed, of ${specs.length}`);
+      for (const failure of failures) at.note(failure);
       expectTrue(passed.length > 0, "no spec was run");
-      expectSame(`${failed.length}`, "0", "the number of specs that failed");
+      expectSame(`${failures.length}`, "0", "the number of specs that failed");
     } finally {
       await at.machine.run("systemctl stop 'kubelet-*' suite-containerd; ip link delete suite-lan");
       await at.machine.read("systemctl start nodelet");
@@ -78,8 +70,8 @@ async function runSuite(at: Stage): Promise<SpecReport[]> {
   const output = `--property StandardOutput=file:${SUITE_DIRECTORY}/output.log --property StandardError=inherit`;
   await at.machine.read(`systemd-run --quiet ${unit} ${output} ${SUITE_DIRECTORY}/e2e_node.test ${quoted}`);
   await untilEnded(at);
-  const suites: { SpecReports?: SpecReport[] }[] = JSON.parse(await at.machine.read(`cat ${report}`));
-  return suites.flatMap(({ SpecReports }) => SpecReports ?? []).filter(({ LeafNodeType }) => LeafNodeType === "It");
+  const specs = parseSpecReports(await at.machine.read(`cat ${report}`));
+  return specs.filter(({ LeafNodeType }) => LeafNodeType === "It");
 }
 
 /** However long it takes: each spec has its own limits. */
@@ -91,9 +83,4 @@ async function untilEnded(at: Stage): Promise<void> {
     );
     isRunning = output.trim() === "active";
   }
-}
-
-function describeSpec({ ContainerHierarchyTexts, LeafNodeText, State, Failure }: SpecReport): string {
-  const name = [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(" ");
-  return `${name}: ${Failure?.Message?.split("\n")[0] ?? State}`;
 }
