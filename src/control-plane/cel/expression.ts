@@ -124,23 +124,27 @@ export interface SourceProblem {
 }
 
 const MAX_SNIPPET = 16_384;
+/** Each shows its whole line: without a limit, what is told of one long line grows with the square of its length. */
+const MAX_SHOWN_PROBLEMS = 100;
 
-/** The problems as cel-go shows them, each with the line and a mark below the place. */
+/** The first hundred problems as cel-go shows them, each with the line and a mark below the place. */
 export function showProblems(text: string, problems: readonly SourceProblem[]): string {
-  const sorted = problems.toSorted((a, b) => a.offset - b.offset);
-  return sorted.map((problem) => showProblem(text, problem)).join("\n");
+  const shown = problems.slice(0, MAX_SHOWN_PROBLEMS).toSorted((a, b) => a.offset - b.offset);
+  const lines = shown.map((problem) => showProblem(text, problem));
+  const left = problems.length - shown.length;
+  return [...lines, ...(left > 0 ? [`${left} more errors were truncated`] : [])].join("\n");
 }
 
 function showProblem(text: string, { offset, message }: SourceProblem): string {
   const before = text.slice(0, offset);
   const lineStart = before.lastIndexOf("\n") + 1;
   const line = before.split("\n").length;
-  const column = [...before.slice(lineStart)].length;
-  const head = `ERROR: <input>:${line}:${column + 1}: ${message}`;
+  const passed = [...before.slice(lineStart)];
+  const head = `ERROR: <input>:${line}:${passed.length + 1}: ${message}`;
   const snippet = (text.slice(lineStart).split("\n")[0] ?? "").replaceAll("\t", " ");
   if (snippet.length > MAX_SNIPPET) return head;
-  const dots = [...snippet].slice(0, column).map((each) => (isWide(each) ? "\uff0e" : "."));
-  const mark = isWide([...snippet][column] ?? "") ? "\uff3e" : "^";
+  const dots = passed.map((each) => (isWide(each) ? "\uff0e" : "."));
+  const mark = isWide(text.slice(offset)) ? "\uff3e" : "^";
   return `${head}\n | ${snippet}\n | ${dots.join("")}${mark}`;
 }
 

@@ -152,6 +152,13 @@ describe("expressions that do not compile", () => {
     expect("problem" in program && program.problem).toContain(problem);
   });
 
+  it("shows a hundred problems, and counts the others", () => {
+    const program = compileExpression("a \u0000".repeat(300), VARIABLES);
+    const lines = "problem" in program ? program.problem.split("\n") : [];
+    expect(lines).toHaveLength(3 * 100 + 1);
+    expect(lines.at(-1)).toBe("200 more errors were truncated");
+  });
+
   it("takes a long chain of alternatives, which is no deep tree", () => {
     expect(resultOf(Array.from({ length: 2_000 }, () => "false").join(" || "))).toBe(false);
   });

@@ -85,10 +85,12 @@ describe("what has gone wrong elsewhere", () => {
       const states = pods.flatMap((pod) => pod.status?.containerStatuses ?? []);
       const shown = states.flatMap(({ state, lastState }) => state?.terminated ?? lastState?.terminated ?? []);
       expect(states).toHaveLength(RACE_PODS * RACE_CONTAINERS);
-      expect(shown.filter(({ message }) => message !== "inside")).toEqual([]);
+      // 200 starts at once may be too many for the runtime: what never ran shows nothing.
+      const ran = shown.filter(({ reason }) => reason !== "StartError");
+      expect(ran.filter(({ message }) => message !== "inside")).toEqual([]);
       // Both happened, or nothing was raced.
       const refused = states.filter(({ state }) => state?.waiting?.reason === "CreateContainerConfigError");
-      expect(shown.length).toBeGreaterThan(20);
+      expect(ran.length).toBeGreaterThan(20);
       expect(refused.length).toBeGreaterThan(0);
       const roots = await watching.stop();
       expect(roots.filter((root) => !root.startsWith(path("race/volume/")))).toEqual([]);

@@ -19,6 +19,8 @@ interface Entry<T> {
   held: { readonly object: T; readonly readAt: number } | undefined;
   /** The next read must return the newest version, whatever is held. */
   mustRead: boolean;
+  /** How many pods have begun to name it. A read that began before the last one may be older than that pod. */
+  generation: number;
 }
 
 /**
@@ -35,12 +37,13 @@ export function createCachedObjects<T extends Referable>(
   const calls = createSharedCalls<T>();
 
   const refresh = async (name: NamespacedName, entry: Entry<T>, signal: AbortSignal): Promise<T> => {
-    const { held, mustRead } = entry;
+    const { held, mustRead, generation } = entry;
     // The read must not be older than the held copy; the server's cache may answer where it is that recent.
     const resourceVersion = mustRead ? undefined : held?.object.metadata?.resourceVersion;
     try {
       entry.mustRead = false;
       const object = await client.get(resource, name, { resourceVersion, timeoutMs: READ_TIMEOUT_MS, signal });
+      if (generation < entry.generation) return object;
       entry.held = { object, readAt: clock.monotonic() };
       const isSame = held?.object.metadata?.resourceVersion === object.metadata?.resourceVersion;
       if (held !== undefined && !isSame) deps.onChange(name, [...entry.pods]);
@@ -61,16 +64,21 @@ export function createCachedObjects<T extends Referable>(
     async get(name, signal) {
       const entry = entries.get(keyOfObject(name));
       if (entry === undefined) throw notRegisteredError(name);
-      const { held, mustRead } = entry;
+      const { held, mustRead, generation } = entry;
       const isFresh = held !== undefined && clock.monotonic() - held.readAt < (ttlMs() ?? DEFAULT_TTL_MS);
       if (isFresh && !mustRead) return held.object;
-      return await calls.join(keyOfObject(name), signal, async (callSignal) => refresh(name, entry, callSignal));
+      return await calls.join(`${keyOfObject(name)} ${generation}`, signal, async (callSignal) =>
+        refresh(name, entry, callSignal),
+      );
     },
     add(name, { podUid }) {
       const key = keyOfObject(name);
-      const entry = entries.get(key) ?? { pods: new Set(), held: undefined, mustRead: false };
+      const entry = entries.get(key) ?? { pods: new Set(), held: undefined, mustRead: false, generation: 0 };
       entries.set(key, entry);
-      if (!entry.pods.has(podUid)) entry.mustRead = true;
+      if (!entry.pods.has(podUid)) {
+        entry.mustRead = true;
+        entry.generation++;
+      }
       entry.pods.add(podUid);
     },
     remove(name, podUid) {

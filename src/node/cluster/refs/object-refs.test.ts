@@ -369,6 +369,26 @@ describe("strategy Cache", () => {
     expect(server.calls).toHaveLength(1);
   });
 
+  it("does not give a new pod the answer to a question from before it", async () => {
+    putSecret("a");
+    await start("Cache", { ttlMs: () => 5_000 });
+    await register(pod("1", { environment: "a" }));
+    await read("a");
+    await clock.advance(5_000);
+    server.hold();
+    const early = read("a");
+    await clock.settle();
+    putSecret("a");
+    await register(pod("2", { environment: "a" }));
+    const late = read("a");
+    await clock.settle();
+    server.release();
+    expect(await early).toBe("1");
+    expect(await late).toBe("2");
+    expect(await read("a")).toBe("2");
+    expect(server.calls).toHaveLength(3);
+  });
+
   it("gives what it has while the server is away, then asks for the newest", async () => {
     putSecret("a");
     await start("Cache");

@@ -63,8 +63,9 @@ export function createObjectServer(): ObjectServer {
     async get(resource, { namespace, name }, options = {}) {
       const { resourceVersion } = options;
       const version = resourceVersion === undefined ? "" : `@${resourceVersion}`;
-      await pass(`get ${resource.plural} ${namespace}/${name}${version}`, options);
+      // The answer is of when the server was asked, however late it comes.
       const stored = objects.get(keyOf(resource.plural, { namespace, name }));
+      await pass(`get ${resource.plural} ${namespace}/${name}${version}`, options);
       if (stored === undefined) throw notFoundError({ group: resource.group, resource: resource.plural }, name);
       return resource.read(stored.object);
     },
