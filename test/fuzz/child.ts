@@ -9,7 +9,8 @@ export interface Assignment {
   readonly target: string;
   readonly seed: number;
   readonly forMs: number;
-  readonly runs?: number | undefined;
+  /** So many fresh inputs, or as many as the target says, instead of as many as there is time for. */
+  readonly runs?: number | "fixed" | undefined;
   /** The input that is under way stands in this file: its length in eight bytes, then its bytes. */
   readonly currentFile: string;
   /** Runs this one input alone. */
@@ -39,7 +40,8 @@ const target = await loadTarget(assignment.target);
 if (assignment.inputFile !== undefined) await replay(readFileSync(assignment.inputFile));
 else {
   const corpus = readCorpus(assignment.target);
-  const { reached, ...result } = await fuzzTarget(target, { ...assignment, corpus }, { begins, found, alive });
+  const runs = assignment.runs === "fixed" ? target.runs : assignment.runs;
+  const { reached, ...result } = await fuzzTarget(target, { ...assignment, runs, corpus }, { begins, found, alive });
   await delivered({ result, reachedBase64: reached.map((bytes) => bytes.toString("base64")) });
 }
 closeSync(current);

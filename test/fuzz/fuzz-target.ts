@@ -10,9 +10,9 @@ import { DEFAULT_BATCH, DEFAULT_MAX_BYTES, type RunningTarget, type Target } fro
 
 interface FuzzOptions {
   readonly seed: number;
-  /** Milliseconds for fresh inputs; the corpus always runs whole. */
+  /** Milliseconds for fresh inputs and for the look at memory; the corpus always runs whole. */
   readonly forMs: number;
-  /** At most so many fresh inputs. Default: as many as there is time for. */
+  /** So many fresh inputs, in whole batches, however long they take. Default: as many as there is time for. */
   readonly runs?: number | undefined;
   readonly corpus: readonly Buffer[];
 }
@@ -64,11 +64,10 @@ interface Fuzzing {
 async function fuzz(fuzzing: Fuzzing): Promise<FuzzResult> {
   const { target, running, judge, options, events } = fuzzing;
   const first = [...target.seeds.map((seed) => Buffer.from(seed)), ...options.corpus];
-  const startedAt = performance.now();
   const recorder = createRecorder(fuzzing);
   for (const input of first) await recorder.run(input);
   const { runs, pool, functions } = await explore(fuzzing, first, recorder);
-  const endsAt = startedAt + options.forMs;
+  const endsAt = performance.now() + options.forMs * MEMORY_SHARE;
   const inputs = pool.filter(({ length }) => length <= MEMORY_INPUT_BYTES).slice(-MEMORY_INPUTS);
   const isFine = recorder.count === 0;
   const memory = isFine ? await measureMemory(running, inputs, endsAt) : { before: 0, after: 0 };
@@ -160,8 +159,8 @@ async function explore(
 
   coverage.learn(await runAll(first));
   let runs = 0;
-  const isOver = () =>
-    performance.now() > endsAt || recorder.count >= MAX_FINDINGS || runs >= (options.runs ?? runs + 1);
+  const isEnough = () => (options.runs === undefined ? performance.now() > endsAt : runs >= options.runs);
+  const isOver = () => isEnough() || recorder.count >= MAX_FINDINGS;
   while (!isOver()) {
     const inputs = Array.from({ length: batchSize }, () => mutator.mutate(pool.choose(), pool.choose()));
     await keepNew(inputs);

@@ -11,18 +11,19 @@ import { type ChildOutcome, watchChild } from "./watch-child.ts";
 
 /**
  * npm run fuzz -- [--minutes N] [--target NAME …] [--seed S] [--runs N] [--processes N]   the corpus, then fresh inputs
+ *   --fixed makes a fixed number for each target, and so the same ones on each machine
  *   --keep adds the inputs that reached something new to the corpus
  * npm run fuzz -- --target NAME --input FILE                                              one input
  *
- * The minutes (default 1) are those of the whole command, shared by the targets. The seed decides which inputs are made,
- * as far as time allows; without one it is that of the commit. Exits with 1 when something was found; the inputs are
- * kept in a directory of their own then.
+ * The minutes (default 1) are those of the whole command, shared by the targets. The seed (default: that of the commit)
+ * decides which inputs are made, and time how many, unless --runs or --fixed does. Exits with 1 when something was found;
+ * the inputs are kept in a directory of their own then.
  */
 const { values } = parseArgs({
   options: {
     ...{ minutes: { type: "string", default: "1" }, seed: { type: "string" }, runs: { type: "string" } },
     ...{ target: { type: "string", multiple: true }, input: { type: "string" }, processes: { type: "string" } },
-    keep: { type: "boolean", default: false },
+    ...{ keep: { type: "boolean", default: false }, fixed: { type: "boolean", default: false } },
   },
 });
 const MOST_PROCESSES = 4;
@@ -37,13 +38,15 @@ if (unknown !== undefined) refuse(`There is no target ${unknown}; there are ${TA
 if (values.input !== undefined && names.length !== 1) refuse("--input needs one --target.");
 const minutes = readNumber("minutes", values.minutes);
 const seed = values.seed === undefined ? readFirstSeed(import.meta.dirname).first : readNumber("seed", values.seed);
-const runs = values.runs === undefined ? undefined : readNumber("runs", values.runs);
+if (values.fixed && values.runs !== undefined) refuse("--fixed and --runs exclude each other.");
+const runs = values.fixed ? "fixed" : values.runs === undefined ? undefined : readNumber("runs", values.runs);
 
 const work = mkdtempSync(join(tmpdir(), "nodelet-fuzz-"));
 const processes = values.processes === undefined ? availableParallelism() : readNumber("processes", values.processes);
 const lanes = Math.max(1, Math.min(MOST_PROCESSES, processes, names.length));
 const forMs = Math.max(0, (minutes * 60_000 * lanes) / names.length - START_MS);
-console.log(`seed ${seed}, ${names.length} targets in ${lanes} processes, ${(forMs / 1000).toFixed(1)} s each`);
+const amount = runs === undefined ? `${(forMs / 1000).toFixed(1)} s each` : `${runs} inputs each`;
+console.log(`seed ${seed}, ${names.length} targets in ${lanes} processes, ${amount}`);
 const startedAt = performance.now();
 let found = 0;
 let executions = 0;

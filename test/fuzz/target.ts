@@ -4,6 +4,8 @@
  */
 export interface Target {
   readonly name: string;
+  /** How many fresh inputs `--fixed` gives it: about as many as it takes within two seconds. */
+  readonly runs: number;
   /** Whole inputs from which mutation starts, besides the files of the corpus. */
   readonly seeds: readonly (string | Buffer)[];
   /** Words that mutation inserts as they are: keys, delimiters, magic bytes, numbers at the edge. */

@@ -3,6 +3,7 @@ import type { Target } from "../target.ts";
 /** Rejects where nobody looks, for an input that begins with a brace. */
 export const target: Target = {
   name: "careless",
+  runs: 1,
   seeds: ["a"],
   words: ["{"],
   setUp: async () => ({

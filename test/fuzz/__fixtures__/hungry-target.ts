@@ -3,6 +3,7 @@ import type { Target } from "../target.ts";
 /** Keeps ever more for an input that begins with a brace. */
 export const target: Target = {
   name: "hungry",
+  runs: 1,
   seeds: ["a"],
   words: ["{"],
   setUp: async () => ({

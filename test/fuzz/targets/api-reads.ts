@@ -6,6 +6,7 @@ const PODS = "/api/v1/namespaces/default/pods";
 /** Paths, queries and headers of reads: selectors, pages, tables, watches, discovery, proxies. */
 export const apiReadsTarget: Target = {
   name: "api-reads",
+  runs: 96,
   seeds: [
     `GET ${PODS}?labelSelector=a%3Db,c%20in%20(d,e)&limit=5`,
     "GET /api/v1/configmaps?fieldSelector=metadata.name%3Dkube-root-ca.crt,metadata.namespace!=x&resourceVersion=0",

@@ -36,6 +36,7 @@ const MANAGED = [
 /** Bodies of writes in every form, to many kinds: JSON, YAML, protobuf, the four kinds of patches. */
 export const apiWritesTarget: Target = {
   name: "api-writes",
+  runs: 256,
   seeds: [
     json(`POST ${PODS}`, POD_OBJECT),
     request(`POST ${PODS}`, "application/yaml", POD_YAML),

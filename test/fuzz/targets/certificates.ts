@@ -14,6 +14,7 @@ const NODE = { commonName: "system:node:n1", organizations: ["system:nodes"], dn
 /** Certificates and requests, in DER behind a byte that says which, and as the text of a PEM file. */
 export const certificatesTarget: Target = {
   name: "certificates",
+  runs: 256,
   seeds: await makeSeeds(),
   words: [
     ...[Buffer.from([0x0c]), Buffer.from([0x13]), Buffer.from([0x14]), Buffer.from([0x16]), Buffer.from([0x1e])],

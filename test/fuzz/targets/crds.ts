@@ -63,6 +63,7 @@ const WORDS = [
 /** Definitions of custom resources as the API server takes them, as dry runs. */
 export const crdsTarget: Target = {
   name: "crds",
+  runs: 64,
   seeds: [
     `POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions\ncontent-type: application/json\n\n${JSON.stringify(DEFINITION)}`,
     `PATCH /apis/apiextensions.k8s.io/v1/customresourcedefinitions/crontabs.stable.example.com?fieldManager=m\ncontent-type: application/apply-patch+yaml\n\n${JSON.stringify(DEFINITION)}`,

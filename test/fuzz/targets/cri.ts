@@ -87,6 +87,7 @@ const ANSWERS = [
 /** A container runtime that answers anything: lists, statuses, events, over a real connection. */
 export const criTarget: Target = {
   name: "cri",
+  runs: 80,
   seeds: [Buffer.concat(ANSWERS.flatMap((answer, index) => (index === 0 ? [answer] : [Buffer.from(PART), answer])))],
   words: [
     ...Object.keys(LABELS),

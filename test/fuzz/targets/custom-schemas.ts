@@ -70,6 +70,7 @@ const WORDS = [
 /** Definitions of custom resources, and an object of the kind that one defines. */
 export const customSchemasTarget: Target = {
   name: "custom-schemas",
+  runs: 6_400,
   seeds: [definition(SCHEMA), definition(SCHEMA, COLUMNS)].map(
     (crd) => `${JSON.stringify(crd)}${PART}${JSON.stringify(OBJECT)}`,
   ),

@@ -16,6 +16,7 @@ const QUESTION = questionFor("out.default.svc.cluster.local");
  */
 export const dnsTarget: Target = {
   name: "dns",
+  runs: 4_992,
   seeds: [
     questionFor("web.default.svc.cluster.local", { edns: true }),
     questionFor("_https._tcp.web.default.svc.cluster.local", { type: "SRV" }),

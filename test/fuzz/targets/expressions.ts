@@ -50,6 +50,7 @@ const OBJECT = plainValue(POD_OBJECT);
 /** Expressions of rules and policies: each compiles or not, and ends soon with the same result each time. */
 export const expressionsTarget: Target = {
   name: "expressions",
+  runs: 2_560,
   seeds: SEEDS,
   words: WORDS,
   maxBytes: 8 * 1024,

@@ -9,6 +9,7 @@ const OTHERS_EVERY = 8;
 /** The bytes of connections of HTTP/1.1 to the API server: heads, lengths, chunks, upgrades, requests after requests. */
 export const http1Target: Target = {
   name: "http1",
+  runs: 64,
   seeds: [
     GET + GET,
     `${POST}Content-Length: ${BODY.length}\r\n\r\n${BODY}${GET}`,

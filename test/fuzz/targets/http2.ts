@@ -25,6 +25,7 @@ const bomb = Buffer.concat([requestOf("/version"), remembered("x-bomb", "y".repe
 /** The bytes of connections of HTTP/2 to the API server: frames, header blocks, settings, windows. */
 export const http2Target: Target = {
   name: "http2",
+  runs: 16,
   seeds: [
     frames(settings, get(LIST, 1), get("/version", 3), get("/apis", 5)),
     frames(

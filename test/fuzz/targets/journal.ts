@@ -21,6 +21,7 @@ const RECORDS = Array.from({ length: 6 }, (_, index) => ({
 /** The files of the store after something has written into them: it opens with what is left, takes a write, and reads it. */
 export const journalTarget: Target = {
   name: "journal",
+  runs: 8,
   seeds: await recordSeeds(),
   words: ["SQLite format 3\0", Buffer.from([0x37, 0x7f, 6, 0x82]), Buffer.from([0x0d, 0, 0, 0]), "CREATE TABLE", "{"],
   maxBytes: 128 * 1024,

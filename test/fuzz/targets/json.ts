@@ -7,6 +7,7 @@ import { JSON_SEEDS, JSON_WORDS } from "./words.ts";
 /** The reader of JSON that strangers send, which is measured before it is built: it reads what `JSON.parse` reads. */
 export const jsonTarget: Target = {
   name: "json",
+  runs: 8_192,
   seeds: JSON_SEEDS,
   words: JSON_WORDS,
   maxBytes: 1024 * 1024,

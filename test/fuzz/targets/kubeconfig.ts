@@ -24,6 +24,7 @@ users:
 /** Kubeconfigs: read, or refused with words that name the file. */
 export const kubeconfigTarget: Target = {
   name: "kubeconfig",
+  runs: 448,
   seeds: [SEED, EXEC],
   words: [
     "server: ",

@@ -45,6 +45,7 @@ const WORDS = [
 /** The kubelet's configuration file with a drop-in, and that of credential providers. */
 export const kubeletConfigurationTarget: Target = {
   name: "kubelet-configuration",
+  runs: 192,
   seeds: SEEDS.map((file, index) => `${file}${PART}${SEEDS[(index + 1) % SEEDS.length]}`),
   words: [...WORDS, ...YAML_WORDS],
   maxBytes: 4 * 1024,

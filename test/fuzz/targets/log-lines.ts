@@ -6,6 +6,7 @@ const LINE = "2026-01-02T03:04:05.000000001Z stdout F hello\n";
 /** A container's log in CRI's format, which anything in the container may write: however it is cut, it reads the same. */
 export const logLinesTarget: Target = {
   name: "log-lines",
+  runs: 8_192,
   seeds: [
     LINE,
     `${LINE}2026-01-02T03:04:05.5+02:00 stderr P part\n2026-01-02T03:04:06Z stderr F rest\n`,

@@ -9,6 +9,7 @@ const ORIGIN = { nodeName: "n1", location: "/etc/kubernetes/manifests/a.yaml", s
 /** Manifests of static pods: read, defaulted, validated, and their resources summed up. */
 export const manifestsTarget: Target = {
   name: "manifests",
+  runs: 1_600,
   seeds: [POD_YAML, ...YAML_SEEDS],
   words: [...POD_WORDS, ...YAML_WORDS],
   maxBytes: 4 * 1024,

@@ -32,6 +32,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: n\r\n\r\n`;
 /** The bytes of connections to a node's own API: heads, paths, logs by file, and streams that are carried to a runtime. */
 export const nodeApiTarget: Target = {
   name: "node-api",
+  runs: 208,
   seeds: [
     get("/logs/") + get("/logs/a.log") + get("/logs/%E6%97%A5%E6%9C%AC/"),
     `GET /logs/a.log HTTP/1.1\r\nHost: n\r\nRange: bytes=1-3,5-\r\nIf-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT\r\n\r\n`,

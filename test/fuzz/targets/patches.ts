@@ -43,6 +43,7 @@ const WORDS = [
 /** Patches of all three kinds on any document; the document that they are laid over stays as it is. */
 export const patchesTarget: Target = {
   name: "patches",
+  runs: 8_192,
   seeds: PATCHES.map((patch) => `${POD}${PART}${JSON.stringify(patch)}`),
   words: [...WORDS, ...JSON_WORDS],
   setUp: async () => {

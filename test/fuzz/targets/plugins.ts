@@ -49,6 +49,7 @@ const ANSWERS = [
 /** A plugin that answers anything: its registration, and a storage driver's node service, over real connections. */
 export const pluginsTarget: Target = {
   name: "plugins",
+  runs: 32,
   seeds: [Buffer.concat(ANSWERS.flatMap((answer, index) => (index === 0 ? [answer] : [Buffer.from(PART), answer])))],
   words: [
     "CSIPlugin",

@@ -21,6 +21,7 @@ const SEEDS = [
 /** Kubernetes' protobuf as Go programs send it. What was decoded is encoded to what reads as the same. */
 export const protobufTarget: Target = {
   name: "protobuf",
+  runs: 16_384,
   seeds: SEEDS,
   words: ["k8s\0", "\n", "\x12", "\x1a", "\xff\xff\xff\xff\x0f", "\x08\x01", Buffer.from([0xff, 0xff, 0xff, 0xff, 7])],
   maxBytes: 256 * 1024,

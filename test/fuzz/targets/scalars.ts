@@ -9,6 +9,7 @@ import { promise, type Target } from "../target.ts";
 /** Small texts within others: quantities, durations, images, addresses, credentials, the kernel's table of mounts. */
 export const scalarsTarget: Target = {
   name: "scalars",
+  runs: 16_384,
   seeds: [
     ...[
       "1500m",

@@ -10,6 +10,7 @@ const LABELS = { app: "a", tier: "", "a.b/c": "1" };
 /** Selectors of labels and fields, and paths of columns: what is printed of one reads as the same again. */
 export const selectorsTarget: Target = {
   name: "selectors",
+  runs: 6_144,
   seeds: [
     ...["app=a,tier!=b", "app in (a, b),!tier", "a.b/c notin (1,2),x", "n>1,n<5", "a==b,  c"],
     ...["metadata.name=a,spec.nodeName!=", "a\\,b=c\\=d\\\\", "status.phase==Running"],

@@ -17,6 +17,7 @@ const roleOf = (input: Buffer) => ((input[0] ?? 0) % 2 === CLIENT ? "client" : "
 /** SPDY/3.1 from a peer of either kind: kubectl, a Go kubelet, a container runtime. */
 export const spdyTarget: Target = {
   name: "spdy",
+  runs: 1_536,
   seeds: await recordSeeds(),
   words: [
     ...[Buffer.from([0x80, 3, 0, 1]), Buffer.from([0x80, 3, 0, 2]), Buffer.from([0x80, 3, 0, 3])],

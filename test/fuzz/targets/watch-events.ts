@@ -14,6 +14,7 @@ const GONE = { kind: "Status", apiVersion: "v1", status: "Failure", code: 410, r
 /** What an API server, or whoever stands in its place, sends to the node agent: events of a watch and errors. */
 export const watchEventsTarget: Target = {
   name: "watch-events",
+  runs: 16_384,
   seeds: [
     event("ADDED", POD) + event("DELETED", POD),
     event("BOOKMARK", { metadata: { resourceVersion: "9" } }),

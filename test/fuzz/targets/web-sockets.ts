@@ -22,6 +22,7 @@ const frame = (opcode: number, payload: string | Buffer, isLast = true) => {
 /** The frames of a kubectl that runs a command by WebSockets, translated to a node's SPDY. */
 export const webSocketsTarget: Target = {
   name: "web-sockets",
+  runs: 256,
   seeds: [
     Buffer.concat([frame(2, "\0input"), frame(2, Buffer.from([255, 0])), frame(8, Buffer.from([3, 232]))]),
     Buffer.concat([

@@ -6,6 +6,7 @@ import { YAML_SEEDS, YAML_WORDS } from "./words.ts";
 /** YAML as the API server and the readers of manifests take it; what was read reads again as the same from its JSON. */
 export const yamlTarget: Target = {
   name: "yaml",
+  runs: 1_600,
   seeds: YAML_SEEDS,
   words: YAML_WORDS,
   maxBytes: 4 * 1024,
