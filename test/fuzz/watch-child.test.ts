@@ -5,6 +5,8 @@ import { afterAll, expect, it } from "vitest";
 import { target as careless } from "./__fixtures__/careless-target.ts";
 import { target as endless } from "./__fixtures__/endless-target.ts";
 import { target as hungry } from "./__fixtures__/hungry-target.ts";
+import { DEFAULT_BATCH } from "./target.ts";
+import { jsonTarget } from "./targets/json.ts";
 import { watchChild } from "./watch-child.ts";
 
 const work = mkdtempSync(join(tmpdir(), "nodelet-fuzz-test-"));
@@ -29,4 +31,14 @@ it.each([
   expect(findings[0]?.verdict.message).toContain(words);
   expect(findings[0]?.input.toString("latin1")).toMatch(/^\{/);
   expect(result).toBeUndefined();
+});
+
+it.each([
+  ["asked for", 2 * DEFAULT_BATCH, 2 * DEFAULT_BATCH],
+  ["the target says", "fixed" as const, jsonTarget.runs],
+])("a process makes as many inputs as %s, however little time it has", async (_who, runs, expected) => {
+  const currentFile = join(work, "current");
+  const { findings, result } = await watchChild({ target: "json", seed: 1, forMs: 0, runs, currentFile });
+  expect(findings).toEqual([]);
+  expect(result?.runs).toBe(expected);
 });

@@ -85,8 +85,8 @@ describe("what has gone wrong elsewhere", () => {
       const states = pods.flatMap((pod) => pod.status?.containerStatuses ?? []);
       const shown = states.flatMap(({ state, lastState }) => state?.terminated ?? lastState?.terminated ?? []);
       expect(states).toHaveLength(RACE_PODS * RACE_CONTAINERS);
-      // 200 starts at once may be too many for the runtime: what never ran shows nothing.
-      const ran = shown.filter(({ reason }) => reason !== "StartError");
+      // 200 starts at once may be too many for the runtime: without a shim nothing was mounted.
+      const ran = shown.filter(({ message }) => message?.includes("failed to start shim") !== true);
       expect(ran.filter(({ message }) => message !== "inside")).toEqual([]);
       // Both happened, or nothing was raced.
       const refused = states.filter(({ state }) => state?.waiting?.reason === "CreateContainerConfigError");
