@@ -1,6 +1,6 @@
 /**
  * `npm run typecheck`: checks the types of all three programs: what runs on Node.js, the page, and the page's tests. By the
- * native compiler, which takes a third of the time; `typescript` itself is what linters and tests parse with.
+ * native compiler, which takes a third of the time; `typescript` itself is what `test/tidy` parses with.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

@@ -68,7 +68,7 @@ export function createBackOff(options: BackOffOptions): BackOff {
       return delayMs;
     },
     delay: (key) => entries.get(key)?.delayMs ?? 0,
-    reset: (key) => void entries.delete(key),
+    reset: (key) => entries.delete(key),
     resetAll(prefix) {
       for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
     },

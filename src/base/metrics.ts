@@ -78,7 +78,7 @@ export function createMetrics(): Metrics {
         remove: (values) => series.remove(values),
       };
     },
-    beforeRender: (update) => void updates.push(update),
+    beforeRender: (update) => updates.push(update),
     async render() {
       for (const update of updates) update();
       return await registry.metrics();

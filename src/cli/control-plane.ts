@@ -60,7 +60,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
       autoscaler: readAutoscalerFlags(options),
       networkPolicies: options.networkPolicies,
       history: readHistoryFlags(options),
-      audit: audit && { ...audit, writeOutput: (text) => void process.stdout.write(text) },
+      audit: audit && { ...audit, writeOutput: (text) => process.stdout.write(text) },
       directory: layout.controlPlane,
       kubeconfig: layout.kubeconfig,
       dns:

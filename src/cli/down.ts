@@ -24,7 +24,7 @@ export async function down(layout: StateLayout, options: { pods: boolean; now: b
     console.log(`Nothing to stop: ${layout.directory} does not exist.`);
     return 0;
   }
-  const log = createLineLog((line) => void process.stderr.write(line), Date.now);
+  const log = createLineLog((line) => process.stderr.write(line), Date.now);
   const quiet: Log = { ...log, info: () => undefined };
   const progress = openProgress("text");
   if ((await readLockHolder(layout.lock)) !== undefined) progress.line("Stopping nodelet …");

@@ -44,7 +44,7 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
   }
   // Whatever a command left open does not keep it from ending.
   limitEnding(exitCode, createLog({ format: "text", verbosity: 0 }), {
-    setTimer: (delayMs, fire) => void setTimeout(fire, delayMs).unref(),
+    setTimer: (delayMs, fire) => setTimeout(fire, delayMs).unref(),
     activeResources: () => process.getActiveResourcesInfo(),
     end: (code) => process.exit(code),
   });

@@ -9,5 +9,5 @@ const DEFAULT_COLUMNS = 80;
 export function openProgress(format: LogFormat, stream: NodeJS.WriteStream = process.stdout): Progress {
   // A terminal that knows no control sequences gets lines.
   const columns = stream.isTTY && process.env["TERM"] !== "dumb" ? stream.columns || DEFAULT_COLUMNS : undefined;
-  return createProgress(systemClock, { write: (text) => void stream.write(text), columns, format });
+  return createProgress(systemClock, { write: (text) => stream.write(text), columns, format });
 }

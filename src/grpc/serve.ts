@@ -98,7 +98,7 @@ function createUnaryHandler({ path, handler }: MethodAtPath, { calls, closing }:
 function createStreamHandler({ path, handler }: MethodAtPath, { calls, closing }: Running) {
   return (call: ServerWritableStream<unknown, unknown>): void => {
     // This is how a server stream of grpc-js ends with a status.
-    const fail = (answer: Answer) => void call.emit("error", answer);
+    const fail = (answer: Answer) => call.emit("error", answer);
     const { signal, release } = watchEnds(call, closing, fail);
     calls.spawn(path, async () => {
       try {

@@ -122,7 +122,7 @@ function createQuietTimer(initialMs: number, fire: () => void): QuietTimer {
     return setTimeout(fire, Math.min(limitMs, MAX_TIMER_MS));
   }
   return {
-    restart: () => void timer?.refresh(),
+    restart: () => timer?.refresh(),
     shorten(ms) {
       if (ms >= limitMs) return;
       limitMs = ms;

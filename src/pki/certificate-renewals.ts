@@ -90,7 +90,7 @@ export function createCertificateRenewals(deps: RenewalDeps, plan: RenewalPlan):
 
   return {
     current: () => held,
-    subscribe: (listener) => void listeners.add(listener),
+    subscribe: (listener) => listeners.add(listener),
     expirations: () => new Map(namedCertificates(held).map(([name, pem]) => [name, readCertificate(pem).notAfter])),
     async run(signal) {
       try {

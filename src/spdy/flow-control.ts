@@ -46,7 +46,7 @@ export function createSendWindows(): SendWindows {
       if (-left > MAX_WINDOW_BYTES) throw new SpdyError("protocol-error", "the peer opened a window too far");
       used.set(streamId, left);
     },
-    forget: (streamId) => void used.delete(streamId),
+    forget: (streamId) => used.delete(streamId),
   };
 }
 
@@ -87,6 +87,6 @@ export function createReceiveWindows(open: (streamId: number, bytes: number) => 
       isAnnounced = true;
       for (const [streamId, bytes] of untold) tell(streamId, bytes);
     },
-    forget: (streamId) => void untold.delete(streamId),
+    forget: (streamId) => untold.delete(streamId),
   };
 }

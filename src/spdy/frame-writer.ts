@@ -70,7 +70,9 @@ export function createFrameWriter(socket: Duplex, windows: SendWindows): FrameWr
   socket.on("drain", flush);
 
   return {
-    control: (frame) => void (socket.writable && socket.write(frame)),
+    control: (frame) => {
+      if (socket.writable) socket.write(frame);
+    },
     data(piece) {
       waiting.push(piece);
       flush();

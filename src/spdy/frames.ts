@@ -175,7 +175,7 @@ function control(type: number, words: readonly number[], rest: Buffer = Buffer.a
   frame.writeUInt16BE(0x8000 | VERSION, 0);
   frame.writeUInt16BE(type, 2);
   frame.writeUIntBE(frame.length - FRAME_HEADER_BYTES, 5, 3);
-  words.forEach((word, index) => void frame.writeUInt32BE(word, FRAME_HEADER_BYTES + index * 4));
+  for (const [index, word] of words.entries()) frame.writeUInt32BE(word, FRAME_HEADER_BYTES + index * 4);
   rest.copy(frame, FRAME_HEADER_BYTES + words.length * 4);
   return frame;
 }

@@ -41,11 +41,11 @@ export async function sendOutput(
   const webSocket = acceptWebSocket({
     ...{ clock, socket, key: readHandshakeKey(request), idleTimeoutMs: IDLE_TIMEOUT_MS },
     protocol: offered.length === 0 ? undefined : BINARY_PROTOCOL,
-    handler: { message: () => undefined, end: () => void output.destroy() },
+    handler: { message: () => undefined, end: () => output.destroy() },
   });
   // Clients wait for a message before they believe that they are connected.
   webSocket.send([Buffer.alloc(0)], () => undefined);
-  const stop = () => void output.destroy();
+  const stop = () => output.destroy();
   signal.addEventListener("abort", stop, { once: true });
   // What breaks, or is broken off, has not come to its end.
   await copyAll(output, webSocket).catch(() => undefined);

@@ -140,7 +140,7 @@ async function copyOut(stream: Readable | undefined, channel: number, webSocket:
   await new Promise<void>((resolve) => {
     sink.once("close", resolve);
     // A stream that breaks has no end that `pipe` would pass on.
-    stream.once("close", () => void sink.end());
+    stream.once("close", () => sink.end());
     stream.pipe(sink);
   });
 }

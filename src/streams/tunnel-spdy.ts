@@ -130,7 +130,7 @@ function createTunnelEnd(accept: (handler: WebSocketHandler) => ServedWebSocket)
       if (isText) webSocket.close(CLOSE_CODES.unsupportedData);
       else if (bytes.length > 0 && !end.push(bytes)) webSocket.pause();
     },
-    end: () => void end.push(null),
+    end: () => end.push(null),
   });
   return end;
 }

@@ -35,7 +35,7 @@ export async function createClusterDirectory(): Promise<ClusterDirectory> {
       await writeFile(path, text, { mode: PRIVATE_FILE });
       return path;
     },
-    keep: () => void remaining.delete(directory),
+    keep: () => remaining.delete(directory),
     async remove() {
       if (!remaining.has(directory)) return;
       await rm(directory, { recursive: true, force: true });

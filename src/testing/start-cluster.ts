@@ -175,7 +175,9 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<T
     await installDefinitions(api, definitions, signal);
     throwIfAborted(signal);
     const access = await describeAccess(controlPlane, directory);
-    renewals.subscribe(async () => void (await describeAccess(controlPlane, directory)));
+    renewals.subscribe(async () => {
+      await describeAccess(controlPlane, directory);
+    });
     const node = await ensureNode({ api, renewals, directory, url: access.url, teardown, nodePlan }, options);
     return describe({ access, node, api, certificates, directory, stop, isStopped: () => stopped !== undefined });
   } catch (error) {

@@ -92,7 +92,9 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
     process.removeListener("exit", onExit);
     const steps = [
       async () => await running.agent?.stop(),
-      async () => void (await Promise.all(running.companions.map(async (companion) => (await companion)?.stop()))),
+      async () => {
+        await Promise.all(running.companions.map(async (companion) => (await companion)?.stop()));
+      },
       async () => await running.containerd?.stop(),
       async () => await removeNodeRunState(layout, log),
     ];

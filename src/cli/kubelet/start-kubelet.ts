@@ -69,7 +69,7 @@ export async function startKubelet(
     code = 1;
   }
   limitEnding(code, log, {
-    setTimer: (delayMs, fire) => void setTimeout(fire, delayMs).unref(),
+    setTimer: (delayMs, fire) => setTimeout(fire, delayMs).unref(),
     activeResources: () => process.getActiveResourcesInfo(),
     end: endProcess,
   });

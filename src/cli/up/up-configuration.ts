@@ -66,7 +66,10 @@ interface DecodePlace {
 }
 
 function decodeValue(setting: UpSetting, value: unknown, { directory, problems }: DecodePlace): unknown {
-  const refuse = (what: string) => void problems.push(`${setting.field}: must be ${what}, not ${show(value)}`);
+  const refuse = (what: string) => {
+    problems.push(`${setting.field}: must be ${what}, not ${show(value)}`);
+    return undefined;
+  };
   switch (setting.kind) {
     case "switch":
       return typeof value === "boolean" ? value : refuse("true or false");
@@ -89,7 +92,8 @@ function decodeValue(setting: UpSetting, value: unknown, { directory, problems }
         return setting.read?.(value) ?? value;
       } catch (error) {
         if (!(error instanceof InvalidArgumentError)) throw error;
-        return void problems.push(`${setting.field}: ${show(value)}: ${messageOf(error)}`);
+        problems.push(`${setting.field}: ${show(value)}: ${messageOf(error)}`);
+        return undefined;
       }
   }
 }

@@ -14,7 +14,9 @@ export function openRules(program: "iptables" | "ip6tables", table: "nat" | "raw
   const run = async (args: readonly string[]) => await runCommand(program, ["--wait", "--table", table, ...args]);
   return {
     list: async () => await run(["--list-rules"]),
-    change: async (args) => void (await run(args)),
+    change: async (args) => {
+      await run(args);
+    },
   };
 }
 

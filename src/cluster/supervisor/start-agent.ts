@@ -85,7 +85,9 @@ export async function startAgent(layout: StateLayout, options: AgentOptions): Pr
       daemon,
       logFile: layout.agentLog,
       signal: options.signal,
-      check: async () => void (await readNodeReport(layout.agentSocket)),
+      check: async () => {
+        await readNodeReport(layout.agentSocket);
+      },
     });
   } catch (error) {
     await daemon.stop();

@@ -109,7 +109,9 @@ export function createConvertedObjects(
       if (object.apiVersion === apiVersion) return object;
       const known = answers.get(keyOf(object, apiVersion).key)?.object;
       if (known !== undefined) return known;
-      throw new UnansweredError(async () => void (await convertAll([object], apiVersion)));
+      throw new UnansweredError(async () => {
+        await convertAll([object], apiVersion);
+      });
     },
   };
 }

@@ -41,7 +41,7 @@ export function createHeartbeats(clock: Pick<Clock, "monotonic">): Heartbeats {
     observeLease({ metadata, spec }) {
       observe(metadata?.name ?? "", { lease: `${metadata?.uid ?? ""}/${spec?.renewTime ?? ""}` });
     },
-    forget: (name) => void heartbeats.delete(name),
+    forget: (name) => heartbeats.delete(name),
     remainingMs(name, graceMs) {
       const { at = clock.monotonic() } = heartbeats.get(name) ?? {};
       return at + graceMs - clock.monotonic();

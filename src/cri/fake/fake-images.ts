@@ -37,7 +37,7 @@ export function createFakeImages(
 ): FakeImages {
   const present = new Map<string, FakeImage>();
   const registry = new Map(initial.registry.map((image) => [normaliseImageRef(image.ref), image]));
-  const add = (image: FakeImage) => void present.set(normaliseImageRef(image.ref), image);
+  const add = (image: FakeImage) => present.set(normaliseImageRef(image.ref), image);
   for (const image of initial.present) add(image);
 
   const find = (ref: string) => {

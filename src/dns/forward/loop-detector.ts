@@ -56,7 +56,10 @@ export function createLoopDetector({ call, randomNumber, log }: DetectorDeps): L
         asked.delete(name);
       }
       const key = keyOf(server);
-      if (!question.isMet) return void looping.delete(key);
+      if (!question.isMet) {
+        looping.delete(key);
+        return;
+      }
       if (!looping.has(key)) {
         log.error("a name server asks us what we ask it; it is left out: name others with --resolv-conf", {
           server: server.address,

@@ -73,7 +73,7 @@ export function createServiceDirectory(): ServiceDirectory {
         const slice = object.metadata?.name ?? "";
         const key = serviceKeyOf(object);
         const formerKey = previous && serviceKeyOf(previous);
-        if (formerKey !== undefined && formerKey !== key) change(formerKey, (entry) => void entry.slices.delete(slice));
+        if (formerKey !== undefined && formerKey !== key) change(formerKey, (entry) => entry.slices.delete(slice));
         if (key === undefined) continue;
         change(key, (entry) => {
           if (type === "DELETED") entry.slices.delete(slice);

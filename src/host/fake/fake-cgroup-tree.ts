@@ -59,7 +59,7 @@ export function createFakeCgroupTree(listener: FakeCgroupListener): FakeCgroupTr
       limits.clear();
       places.clear();
     },
-    leave: (pid) => void places.delete(pid),
+    leave: (pid) => places.delete(pid),
     findLack(path) {
       if (path === "/" || limits.has(path)) return undefined;
       return `has some missing paths: /sys/fs/cgroup/cpu${path}`;

@@ -52,7 +52,7 @@ export function createFakeCgroups(): FakeCgroups {
       usages.set(path, { ...none, details: undefined, ...rest, memory: { ...NO_CGROUP_MEMORY, ...memory } });
       for (const each of openMarks) each.tell(path, before, memory?.usage ?? 0);
     },
-    delete: (path) => void usages.delete(path),
+    delete: (path) => usages.delete(path),
     async find(ids) {
       searches++;
       const idOf = (path: string) => /([^/-]+)\.scope$/.exec(path)?.[1] ?? path.slice(path.lastIndexOf("/") + 1);

@@ -65,7 +65,11 @@ export function createFakeLogind(): FakeLogind {
       ask(signal);
       const hold = {};
       holds.add(hold);
-      return { release: async () => void holds.delete(hold) };
+      return {
+        async release() {
+          holds.delete(hold);
+        },
+      };
     },
     async watchShutdowns(listener, signal) {
       ask(signal);

@@ -74,6 +74,8 @@ function composeApiSource({ ports, config, inbox }: Foundation, cluster: Cluster
   const { clock, random } = host;
   const { kube, ownNode } = cluster;
   const deps = { client: kube.client, clock, random, log, emit: inbox.offerSnapshot };
-  const nodeReady = async (signal: AbortSignal) => void (await ownNode.nodeReady(signal));
+  const nodeReady = async (signal: AbortSignal) => {
+    await ownNode.nodeReady(signal);
+  };
   return [{ name: "api", loop: createApiSource({ ...deps, nodeReady }, config) }];
 }

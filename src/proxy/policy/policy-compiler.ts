@@ -21,7 +21,10 @@ export function createPolicyCompiler(place: PolicyPlace): RuleCompiler {
   let numbers = 0;
 
   const notePolicy = (key: string, policy: NetworkPolicy | undefined) => {
-    if (policy === undefined) return void policies.delete(key);
+    if (policy === undefined) {
+      policies.delete(key);
+      return;
+    }
     const name =
       policies.get(key)?.name ?? `policy-${++numbers}-${key.replace("/", "-")}`.slice(0, MAX_NAME_CHARACTERS);
     policies.set(key, { policy, name });

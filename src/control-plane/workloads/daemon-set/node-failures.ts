@@ -38,6 +38,6 @@ export function createNodeFailures(clock: Clock): NodeFailures {
       failures.set(node, { count: isSame ? known.count + 1 : 1, at, generation });
       return 0;
     },
-    forget: (uid) => void bySet.delete(uid),
+    forget: (uid) => bySet.delete(uid),
   };
 }

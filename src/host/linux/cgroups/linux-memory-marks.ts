@@ -34,7 +34,7 @@ function loadEventCalls(): EventCalls {
   };
   loaded = {
     create: () => check("eventfd", eventfd(0, EFD_CLOEXEC_NONBLOCK)),
-    replace: (source, target) => void check("dup3", dup3(source, target, O_CLOEXEC)),
+    replace: (source, target) => check("dup3", dup3(source, target, O_CLOEXEC)),
   };
   return loaded;
 }

@@ -32,7 +32,7 @@ export async function removeCgroup(directory: string, { killing }: { readonly ki
       if (codeOf(error) !== "EBUSY" || !killing || attempt === RETRIES) throw error;
       killAll(directory);
     }
-    await new Promise<void>((resolve) => void systemClock.setTimer(2 ** attempt, resolve));
+    await new Promise<void>((resolve) => systemClock.setTimer(2 ** attempt, resolve));
   }
 }
 

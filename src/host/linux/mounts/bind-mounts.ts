@@ -117,8 +117,12 @@ async function makeTarget(place: HeldPlace, isDirectory: boolean): Promise<void>
 async function refuseUnlessShown(place: HeldPlace, expected: BigIntStats): Promise<void> {
   const shown = await openPlace(place);
   if (shown === undefined) throw mountError("ENOENT", { operation: "bind at", path: place.path });
-  const status = await shown.stat({ bigint: true }).finally(async () => await shown.close());
-  if (status.dev === expected.dev && status.ino === expected.ino) return;
+  try {
+    const status = await shown.stat({ bigint: true });
+    if (status.dev === expected.dev && status.ino === expected.ino) return;
+  } finally {
+    await shown.close();
+  }
   throw mountError("EXDEV", { operation: "bind at", path: place.path, why: "something else is shown" });
 }
 

@@ -110,8 +110,12 @@ async function refuseOdd({ source, target, type }: FileSystemMount): Promise<voi
   await withPlace(target, what.operation, async (place) => {
     const there = await openPlace(place);
     if (there === undefined) throw mountError("ENOENT", what);
-    const status = await there.stat().finally(async () => await there.close());
-    if (status.isSymbolicLink()) throw mountError("ELOOP", what);
-    if (!status.isDirectory()) throw mountError("ENOTDIR", what);
+    try {
+      const status = await there.stat();
+      if (status.isSymbolicLink()) throw mountError("ELOOP", what);
+      if (!status.isDirectory()) throw mountError("ENOTDIR", what);
+    } finally {
+      await there.close();
+    }
   });
 }

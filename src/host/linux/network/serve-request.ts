@@ -119,7 +119,9 @@ function carryAnswer(raw: IncomingMessage, socket: Socket): ServerResponse {
 
 async function handOver({ takenOver }: ServerMeans, body: TakenOver, socket: Socket): Promise<void> {
   // The new owner has told the client what went wrong, or there was no client left to be told.
-  const over = body.takeOver(socket).catch(() => void socket.destroy());
+  const over = body.takeOver(socket).catch(() => {
+    socket.destroy();
+  });
   takenOver.add(over);
   await over;
   takenOver.delete(over);
@@ -140,7 +142,7 @@ function describeExchange(
   return {
     ...{ method: raw.method ?? "", isHttp2: isHttp2(raw), response, lifetime, sendQueue, pieceBuffers, defaultHeaders },
     isLast: connections.isStale(raw) || (!readsBodies && hasBody(raw)),
-    endConnection: () => void raw.stream?.session?.close(),
+    endConnection: () => raw.stream?.session?.close(),
   };
 }
 

@@ -16,7 +16,9 @@ const MAX_CALLS = 4;
 export function createBusctlSystemd(programs: Pick<Programs, "run">): Systemd {
   const limiter = createLimiter(MAX_CALLS);
   const run = async (args: readonly string[]) => await limiter.run(async () => await callBus(programs, args));
-  const ask = async (...args: readonly string[]) => void (await run(["call", SERVICE, OBJECT, INTERFACE, ...args]));
+  const ask = async (...args: readonly string[]) => {
+    await run(["call", SERVICE, OBJECT, INTERFACE, ...args]);
+  };
   const readProperty = async (object: string, interfaceName: string, name: string) =>
     parseBusProperty(await run(["get-property", SERVICE, object, interfaceName, name]));
   return {

@@ -39,7 +39,7 @@ function loadNotify(): (state: string) => void {
   try {
     const koffi: typeof import("koffi") = requireFrom(import.meta.url)("koffi");
     const call = koffi.load(LIBRARY).func("int sd_notify(int unset_environment, const char *state)");
-    return (state) => void call(0, state);
+    return (state) => call(0, state);
   } catch (error) {
     const message = `systemd waits for a word of this service, and ${LIBRARY} cannot be used: ${messageOf(error)}`;
     throw new CodedError("no-libsystemd", `${message}. Install libsystemd0, or set Type=exec and no WatchdogSec.`, {

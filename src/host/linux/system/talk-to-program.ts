@@ -38,8 +38,8 @@ export function talkToProgram(
     stderr = `${stderr}${line}\n`.slice(-MAX_STDERR_CHARACTERS);
   });
   return {
-    say: (text) => void started.stdin?.write(text),
-    endInput: () => void started.stdin?.end(),
+    say: (text) => started.stdin?.write(text),
+    endInput: () => started.stdin?.end(),
     kill: () => started.stop({ cause: "signal", problem: "was stopped" }),
     ended: started.ended.then((end) => ({ end, stderr: stderr.trim() })),
   };

@@ -37,7 +37,7 @@ export async function openSocksWay(
 ): Promise<void> {
   // Loaded only where it is needed, which is on few nodes.
   const { SocksClient } = await import("socks");
-  const close = () => void socket.destroy();
+  const close = () => socket.destroy();
   if (signal.aborted) close();
   signal.addEventListener("abort", close, { once: true });
   // Errors between the proxy's answer and the handing on of the socket.

@@ -43,6 +43,6 @@ export function createReportedVolumes(): ReportedVolumes {
       for (const resolve of waiting) resolve();
       waiting.clear();
     },
-    onWanted: (listener) => void wanted.add(listener),
+    onWanted: (listener) => wanted.add(listener),
   };
 }

@@ -10,6 +10,6 @@ export function createStatusChanges(): StatusChanges {
     tell() {
       for (const listener of listeners) listener();
     },
-    subscribe: (listener) => void listeners.add(listener),
+    subscribe: (listener) => listeners.add(listener),
   };
 }

@@ -44,7 +44,7 @@ export function createAlarms(clock: Clock): Alarms {
       dueTimes.set(key, dueAt);
       if (dueAt < nextAt) startOver();
     },
-    clear: (key) => void dueTimes.delete(key),
+    clear: (key) => dueTimes.delete(key),
     async run(signal, onDue) {
       while (!signal.aborted) {
         await waitForNext(signal);

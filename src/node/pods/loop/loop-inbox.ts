@@ -87,7 +87,7 @@ export function createLoopInbox(): LoopInbox {
       relistWaits = true;
       mailbox.offer({ type: "relisted" });
     },
-    offerGone: (uid) => void mailbox.offer({ type: "gone", uid }),
+    offerGone: (uid) => mailbox.offer({ type: "gone", uid }),
     offerReferenced(uid) {
       if (referenced.has(uid)) return;
       referenced.add(uid);
@@ -98,7 +98,7 @@ export function createLoopInbox(): LoopInbox {
       probed.add(uid);
       mailbox.offer({ type: "probed", uid });
     },
-    offerDecidable: (uid) => void mailbox.offer({ type: "decidable", uid }),
+    offerDecidable: (uid) => mailbox.offer({ type: "decidable", uid }),
     ready: mailbox.ready,
     async take(signal) {
       for (;;) {

@@ -57,9 +57,9 @@ export function createPodCache(now: () => number): PodCache {
   /** Readings under way. A reading that `forget` took out counts for nothing: its pod's life is over. */
   const reading = new Set<ReadTicket>();
   let complete = false;
-  let resume = () => undefined;
+  let resume = (): void => undefined;
   const whenComplete = new Promise<undefined>((resolve) => {
-    resume = () => void resolve(undefined);
+    resume = () => resolve(undefined);
   });
   let counter = 0;
 

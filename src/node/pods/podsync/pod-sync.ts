@@ -91,7 +91,9 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
   ];
 
   const forgetFailures = ({ reference }: SyncRun) => failures.forget(reference.uid);
-  const finishStatus = ({ pod }: SyncRun) => void (pod && deps.statuses.terminate(pod));
+  const finishStatus = ({ pod }: SyncRun) => {
+    if (pod !== undefined) deps.statuses.terminate(pod);
+  };
   /** The cgroup goes after the volumes, because what a volume holds in memory is counted there. */
   const givingBack: ReadonlyArray<Step<SyncRun>> = [tearDownVolumes, releaseCgroup, finishStatus];
 

@@ -20,6 +20,6 @@ export function createStartFailures(): StartFailures {
       if (failures.size === 0) byPod.delete(uid);
       else byPod.set(uid, failures);
     },
-    forget: (uid) => void byPod.delete(uid),
+    forget: (uid) => byPod.delete(uid),
   };
 }

@@ -214,7 +214,7 @@ export function createPreemption(deps: PreemptionDeps): Preemption {
     claimants: () => [...makings.values()].map(({ pod }) => pod),
     isAwaited: (uid) => [...makings.values()].some(({ awaited }) => awaited.has(uid)),
     isOverdue,
-    queue: (uid) => void queued.add(uid),
+    queue: (uid) => queued.add(uid),
     async run(signal) {
       await runWithTasks(signal, async (tasks, inner) => {
         for (;;) {

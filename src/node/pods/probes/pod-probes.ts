@@ -142,7 +142,7 @@ export function createPodProbes(deps: PodProbesDeps): PodProbes {
     end: (containerId) => byContainerId.get(containerId)?.end(),
     subscribe(listener) {
       listeners.add(listener);
-      return () => void listeners.delete(listener);
+      return () => listeners.delete(listener);
     },
     forget,
     podUids: () => [...entries.keys()],

@@ -33,7 +33,7 @@ export function createProblemLog(log: Log, kind: string): ProblemLog {
       else log[problem.level](problem.message, fields);
       said.set(subject, text);
     },
-    forget: (subject) => void said.delete(subject),
+    forget: (subject) => said.delete(subject),
   };
 }
 

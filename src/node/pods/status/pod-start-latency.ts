@@ -63,7 +63,7 @@ export function createPodStartLatency({ clock, metrics, timeline, uidOf }: PodSt
         observe(pod, clock.now() - createdAt, pulls.pulledMs + initContainersMs(pod));
       }
     },
-    forget: (uid) => void starting.delete(uid),
+    forget: (uid) => starting.delete(uid),
     podUids: () => [...starting.keys()],
   };
 }

@@ -71,10 +71,10 @@ export function createPodStatuses({ clock }: { clock: Pick<Clock, "now"> }): Pod
     list: () => [...entries.values()],
     terminate: (pod) =>
       publish(pod, computeTerminatedPodStatus(pod, entries.get(podUid(pod))?.status ?? pod.status ?? {})),
-    remove: (uid) => void entries.delete(uid),
+    remove: (uid) => entries.delete(uid),
     subscribe(listener) {
       listeners.add(listener);
-      return () => void listeners.delete(listener);
+      return () => listeners.delete(listener);
     },
   };
 }

@@ -40,7 +40,7 @@ export function listLimitProperties(limits: CgroupLimits, facts: SliceFacts): Un
   const { cpuShares = 0n, memoryBytes = 0n, maxTasks } = limits;
   const isV1 = facts.cgroupVersion === 1;
   const properties: UnitProperty[] = [];
-  const add = (name: string, value: bigint) => void properties.push({ name, signature: "t", value });
+  const add = (name: string, value: bigint) => properties.push({ name, signature: "t", value });
   if (memoryBytes !== 0n) add(isV1 ? "MemoryLimit" : "MemoryMax", memoryBytes);
   if (!isV1 && limits.memoryMin !== undefined) add("MemoryMin", limits.memoryMin);
   if (!isV1 && limits.memoryLow !== undefined) add("MemoryLow", limits.memoryLow);

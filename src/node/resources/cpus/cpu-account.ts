@@ -30,7 +30,7 @@ export function createCpuAccount(all: CpuSet, restored: CpuCheckpoint["exclusive
     ofPod: (podUid) => pods.get(podUid) ?? new Map(),
     inUse,
     shared: () => withoutCpus(all, inUse()),
-    release: (podUid) => void pods.delete(podUid),
+    release: (podUid) => pods.delete(podUid),
     releaseOthers(keep) {
       for (const podUid of [...pods.keys()]) if (!keep.has(podUid)) pods.delete(podUid);
     },

@@ -33,7 +33,9 @@ export async function keepSharedCpus(
     directory,
     name: NAME,
     text: encodeCpuCheckpoint({ policy: NO_POLICY, shared: new Set(), exclusive: new Map() }),
-    check: async (path) => void (await readCpus(files, path, findProblem)),
+    check: async (path) => {
+      await readCpus(files, path, findProblem);
+    },
   });
 }
 

@@ -28,8 +28,8 @@ export function createClaimAccount(): ClaimAccount {
   const list = () => [...claims].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, info]) => info);
   return {
     get: (place) => claims.get(claimKey(place)),
-    put: (info) => void claims.set(claimKey(info), info),
-    remove: (place) => void claims.delete(claimKey(place)),
+    put: (info) => claims.set(claimKey(info), info),
+    remove: (place) => claims.delete(claimKey(place)),
     list,
     ofPod: (podUid) => list().filter(({ podUids }) => podUids.has(podUid)),
   };

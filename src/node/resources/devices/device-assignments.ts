@@ -61,7 +61,7 @@ export function createDeviceAssignments(): DeviceAssignments {
       return [...new Set(having.map(({ podUid }) => podUid))];
     },
     resources: () => new Set(list().map(({ resource }) => resource)),
-    release: (podUid) => void pods.delete(podUid),
+    release: (podUid) => pods.delete(podUid),
     releaseOthers(keep) {
       for (const podUid of [...pods.keys()]) if (!keep.has(podUid)) pods.delete(podUid);
     },

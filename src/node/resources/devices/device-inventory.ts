@@ -79,7 +79,7 @@ export function createDeviceInventory(): DeviceInventory {
       removed.add(name);
       return true;
     },
-    expect: (name) => void resources.set(name, NONE),
+    expect: (name) => resources.set(name, NONE),
     get: (name) => resources.get(name),
     names: () => [...resources.keys()],
     capacity() {

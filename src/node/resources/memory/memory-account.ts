@@ -52,7 +52,7 @@ export function createMemoryAccount(pools: MemoryPools, restored: MemoryAssignme
       return blocks.reduce((sum, block) => sum + (isSamePlace(block, place) ? block.size : 0), 0);
     },
     state: () => computeMemoryState(pools, allBlocks()),
-    release: (podUid) => void pods.delete(podUid),
+    release: (podUid) => pods.delete(podUid),
     releaseOthers(keep) {
       for (const podUid of [...pods.keys()]) if (!keep.has(podUid)) pods.delete(podUid);
     },

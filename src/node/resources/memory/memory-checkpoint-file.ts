@@ -33,7 +33,9 @@ export async function keepSharedMemory(
     directory,
     name: NAME,
     text: encodeMemoryCheckpoint({ policy: NO_POLICY, state: new Map(), assignments: new Map() }),
-    check: async (path) => void (await readMemory(files, path, findProblem)),
+    check: async (path) => {
+      await readMemory(files, path, findProblem);
+    },
   });
 }
 

@@ -66,7 +66,7 @@ export async function openResourceRecords(deps: ResourceRecordsDeps, path: strin
       const { containers = {}, ...info } = infos.get(uid) ?? {};
       set(uid, { ...info, containers: { ...containers, [name]: resources } });
     },
-    forget: (uid) => void infos.delete(uid),
+    forget: (uid) => infos.delete(uid),
     keepOnly(isKnown) {
       for (const uid of infos.keys()) if (!isKnown(uid)) infos.delete(uid);
     },

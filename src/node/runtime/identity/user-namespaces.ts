@@ -117,7 +117,7 @@ export function createUserNamespaces(deps: { files: Files }, options: UserNamesp
       return { uids: [{ ...ids }], gids: [{ ...ids }] };
     },
     async release(uid) {
-      await turns.run(async () => void used.delete(uid));
+      await turns.run(async () => used.delete(uid));
     },
   };
 }

@@ -175,7 +175,7 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
     freeImages: async (signal, bytes) =>
       await one.run(async () => (await removeForSpace(await unused.look(signal), signal, bytes)).freed, signal),
     async run(signal) {
-      const stop = isEnabled ? claims.onPullEnd(() => void bell.offer("pulled")) : () => undefined;
+      const stop = isEnabled ? claims.onPullEnd(() => bell.offer("pulled")) : () => undefined;
       try {
         for (;;) await rest(await one.run(async () => await round(signal), signal), signal);
       } finally {

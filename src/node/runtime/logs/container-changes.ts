@@ -15,7 +15,7 @@ export function createContainerChanges(): ContainerChanges {
       // Each subscription has its own function, so that a listener which subscribes twice is told twice.
       const own = (containerId: string) => listener(containerId);
       listeners.add(own);
-      return () => void listeners.delete(own);
+      return () => listeners.delete(own);
     },
   };
 }

@@ -86,7 +86,7 @@ function createComplaints({ log }: Pick<LogRotationDeps, "log">) {
       told.set(containerID, error);
       log.error("Failed to rotate log for container", { containerID, error });
     },
-    settle: (containerId: string) => void told.delete(containerId),
+    settle: (containerId: string) => told.delete(containerId),
     keep: (ids: readonly string[]) => keepOnly(told, ids),
   };
 }

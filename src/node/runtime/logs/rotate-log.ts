@@ -39,7 +39,9 @@ export async function rotateLogIfLong(
   { maxSizeBytes, maxFiles, signal }: RotationPolicy & { readonly signal: AbortSignal },
 ): Promise<void> {
   const { files, runtime } = deps;
-  const reopen = async () => void (await runtime.reopenContainerLog({ containerId }, { signal }));
+  const reopen = async () => {
+    await runtime.reopenContainerLog({ containerId }, { signal });
+  };
   const sizeBytes = await readSize(deps, place);
   if (sizeBytes === undefined) return await reopen();
   if (sizeBytes < maxSizeBytes) return;

@@ -31,9 +31,9 @@ export function createStopOrder(pod: Pod | undefined, running: readonly string[]
 }
 
 function createGate(): { opened: Promise<void>; open(): void } {
-  let open = () => undefined;
+  let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {
-    open = () => void resolve();
+    open = () => resolve();
   });
   return { opened, open: () => open() };
 }

@@ -93,7 +93,7 @@ export function createRuntimeHealth(deps: RuntimeHealthDeps): RuntimeHealth {
     runtime: () => facts,
     subscribe(listener) {
       listeners.add(listener);
-      return () => void listeners.delete(listener);
+      return () => listeners.delete(listener);
     },
   };
 }

@@ -148,7 +148,7 @@ export function createCsiNodeObject(
   return {
     async run(signal) {
       const changed = createMailbox<"changed">(1);
-      const onChange = () => void changed.offer("changed");
+      const onChange = () => changed.offer("changed");
       const stops = [drivers.subscribe(onChange), deps.node.subscribe(onChange)];
       try {
         await deps.node.nodeReady(signal);

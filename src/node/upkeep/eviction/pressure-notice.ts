@@ -21,6 +21,6 @@ export function createPressureNotice(): PressureNotice {
       if (isSame) return;
       for (const listener of listeners) listener();
     },
-    subscribe: (listener) => void listeners.push(listener),
+    subscribe: (listener) => listeners.push(listener),
   };
 }

@@ -60,7 +60,7 @@ export function createNodeShutdown(deps: NodeShutdownDeps, periods: readonly Shu
       const watching = new Promise<void>((resolve) => {
         onWatching = resolve;
       });
-      const onShutdown = (isAnnounced: boolean) => void announcements.offer(isAnnounced);
+      const onShutdown = (isAnnounced: boolean) => announcements.offer(isAnnounced);
       tasks.spawn("shutdown announcements", async () => {
         await logind.watchShutdowns({ onWatching, onShutdown }, inside);
       });

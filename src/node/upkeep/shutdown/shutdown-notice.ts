@@ -27,6 +27,6 @@ export function createShutdownNotice(): ShutdownNotice {
       isShuttingDown = value;
       for (const listener of listeners) listener();
     },
-    subscribe: (listener) => void listeners.push(listener),
+    subscribe: (listener) => listeners.push(listener),
   };
 }

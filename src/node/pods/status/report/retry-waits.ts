@@ -73,7 +73,7 @@ export function createRetryWaits({ clock, random }: { clock: Clock; random: Rand
         if (waits.get(key) === wait) waits.delete(key);
       }
     },
-    succeed: (key) => void failing.delete(key),
+    succeed: (key) => failing.delete(key),
     isFailing: (key) => failing.has(key),
     forget(key) {
       failing.delete(key);

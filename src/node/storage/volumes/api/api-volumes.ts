@@ -161,7 +161,7 @@ function createVolumeShower(deps: ApiVolumesDeps): VolumeShower {
       }
       return { volume, finished: Promise.resolve() };
     },
-    forget: (podUid) => void shown.delete(podUid),
+    forget: (podUid) => shown.delete(podUid),
   };
 }
 

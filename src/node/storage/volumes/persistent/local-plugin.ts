@@ -166,7 +166,7 @@ export function createLocalPlugin(deps: LocalPluginDeps, options: LocalPluginOpt
         await deps.files.removeEmptyDirectory(place.path);
       });
     },
-    forget: (podUid) => void ready.delete(podUid),
+    forget: (podUid) => ready.delete(podUid),
   };
 }
 

@@ -70,7 +70,7 @@ export function createNodeVolumes(): NodeVolumesWriter {
     },
     subscribe(listener) {
       listeners.add(listener);
-      return () => void listeners.delete(listener);
+      return () => listeners.delete(listener);
     },
   };
 }
