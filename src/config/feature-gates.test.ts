@@ -54,13 +54,7 @@ describe("resolveFeatureGates", () => {
       ],
     ],
     [{ PodDeletionCost: false }, [/^Feature gate PodDeletionCost=false is accepted but has no effect$/]],
-    [
-      { KubeletTracing: true },
-      [
-        /^Setting GA feature gate KubeletTracing=true/,
-        /=true is accepted but has no effect: what it stands for is never there$/,
-      ],
-    ],
+    [{ KubeletTracing: true }, [/^Setting GA feature gate KubeletTracing=true/]],
     [{ ContainerStopSignals: false }, [/=false is accepted but has no effect: what it stands for is always there$/]],
     [{ AllAlpha: false }, []],
   ])("tells that nothing depends on %j", (requested, warnings) => {

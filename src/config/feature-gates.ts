@@ -47,7 +47,6 @@ export const GATES_IN_USE = [
 export const GATES_AGAINST_DEFAULT: Readonly<Partial<Record<FeatureGateName, "always" | "never">>> = {
   ClusterTrustBundleProjection: "always",
   ContainerStopSignals: "always",
-  KubeletTracing: "never",
   TaintTolerationComparisonOperators: "always",
 };
 

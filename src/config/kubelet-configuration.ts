@@ -227,8 +227,8 @@ export const KUBELET_CONFIGURATION_FIELDS = {
     "works",
   ),
   tracing: optional(
-    objectOf({ endpoint: optional(text, "later"), samplingRatePerMillion: optional(int32, "later") }),
-    "later",
+    objectOf({ endpoint: optional(text, "works"), samplingRatePerMillion: optional(int32, "works") }),
+    "works",
   ),
   showHiddenMetricsForVersion: value(text, "", "ignored"),
 };

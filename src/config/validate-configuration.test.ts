@@ -191,6 +191,31 @@ it.each([
     "enableSystemLogHandler is required for enableSystemLogQuery",
   ],
   ["registerWithTaints: [{key: a, effect: Always}]", "registerWithTaints[0]", "invalid taint: a=:Always"],
+  [
+    "tracing: {samplingRatePerMillion: -1}",
+    "tracing.samplingRatePerMillion",
+    "tracing.samplingRatePerMillion: Invalid value: -1: sampling rate must be positive",
+  ],
+  [
+    "tracing: {samplingRatePerMillion: 1000001}",
+    "tracing.samplingRatePerMillion",
+    "tracing.samplingRatePerMillion: Invalid value: 1000001: sampling rate per million must be less than or equal to one million",
+  ],
+  [
+    "tracing: {endpoint: http://collector:4317}",
+    "tracing.endpoint",
+    'tracing.endpoint: Invalid value: "http://collector:4317": unsupported scheme: http. Write host:port, dns:///host:port or unix:///path',
+  ],
+  [
+    "tracing: {endpoint: unix-abstract:///otel}",
+    "tracing.endpoint",
+    'tracing.endpoint: Invalid value: "unix-abstract:///otel": unsupported scheme: unix-abstract. Write host:port, dns:///host:port or unix:///path',
+  ],
+  [
+    "tracing: {endpoint: 'collector:'}",
+    "tracing.endpoint",
+    'tracing.endpoint: Invalid value: "collector:": it names no port. Write host:port, dns:///host:port or unix:///path',
+  ],
 ])("refuses %s", (yaml, path, message) => {
   expect(validate(yaml)).toContainEqual({ path, message: `invalid configuration: ${message}` });
 });
@@ -203,6 +228,11 @@ it.each([
   "enforceNodeAllocatable: [none]\ncgroupsPerQOS: false",
   "shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s",
   "logging: {format: json, vmodule: [{filePattern: pleg, verbosity: 5}]}",
+  "tracing: {}",
+  "tracing: {endpoint: collector:4317, samplingRatePerMillion: 1000000}",
+  "tracing: {endpoint: '[::1]:4317', samplingRatePerMillion: 0}",
+  "tracing: {endpoint: dns:///collector:4317}",
+  "tracing: {endpoint: unix:///run/otel.sock}",
 ])("accepts %s", (yaml) => expect(validate(yaml)).toEqual([]));
 
 it.each(["50", "-1%", "101%", "5.5%", "%", "x%"])("refuses %j as a share that is kept back", (text) => {

@@ -4,6 +4,7 @@ import { formatDuration } from "./duration.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 import type { KubeletConfiguration } from "./kubelet-configuration.ts";
 import { type Report, validateNodeResources, validOptions } from "./validate-node-resources.ts";
+import { validateTracing } from "./validate-tracing.ts";
 
 /**
  * Returns what a Go kubelet refuses in a configuration, in its words and with the field that is wrong. Empty when it is
@@ -23,6 +24,7 @@ export function validateKubeletConfiguration(
   validateRuntime(configuration, gates, report);
   validateLogging(configuration, report);
   validateNodeResources(configuration, gates, report);
+  validateTracing(configuration, report);
   return errors;
 }
 

@@ -1,8 +1,10 @@
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { Tracing } from "../base/tracing.ts";
 import { type GrpcChannel, openChannel } from "../grpc/channel.ts";
 import { parseEndpoint } from "../grpc/endpoint.ts";
 import { createService } from "../grpc/service.ts";
+import { traceCalls } from "../grpc/traced-calls.ts";
 import { explainCalls } from "./explained-calls.ts";
 import { ImageServiceDefinition, RuntimeServiceDefinition } from "./gen/cri-v1.ts";
 import { declareCallSeries, measureCriCalls } from "./measured-calls.ts";
@@ -20,6 +22,8 @@ interface ConnectOptions {
   requestTimeoutMs?: number;
   log: Log;
   metrics: Metrics;
+  /** Makes a span of every call. Default: none is made. */
+  tracing?: Tracing | undefined;
 }
 
 /**
@@ -37,7 +41,7 @@ export function connectCri(options: ConnectOptions): Cri {
     if (endpoint.warning) log.warn(endpoint.warning);
     const channel = channels.get(endpoint.url) ?? openChannel({ endpoint, requestTimeoutMs });
     channels.set(endpoint.url, channel);
-    return measureCriCalls(explainCalls(channel, endpoint), series);
+    return measureCriCalls(explainCalls(traceCalls(channel, options.tracing), endpoint), series);
   };
 
   const runtimeCaller = callerFor(options.endpoint);

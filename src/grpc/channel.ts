@@ -14,6 +14,10 @@ interface ChannelOptions {
   maxAnswerBytes?: number;
   /** The metadata that is sent with every call. */
   metadata?: Readonly<Record<string, string>>;
+  /** What is dialled, as gRPC names it (`dns:host:port`). Default: the endpoint's socket. */
+  target?: string;
+  /** The first and the longest wait before a broken connection is made again. Default: those of a local socket. */
+  reconnectMs?: { first: number; most: number };
 }
 
 /** One connection to a socket. It is made with the first call and made again when it broke. */
@@ -30,10 +34,10 @@ export interface GrpcChannel extends RpcCaller {
 /** Lists of a full node exceed gRPC's default of 4 MiB; 16 MiB is kubelet's limit for a runtime (`pkg/kubelet/cri`). */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
+/** A restarted server is used again within half a second, because dialling a local socket costs nothing. */
+const RECONNECT_MS = { first: 100, most: 500 };
+
 const CHANNEL_OPTIONS = {
-  // A restarted server is used again within half a second, because dialling a local socket costs nothing.
-  "grpc.initial_reconnect_backoff_ms": 100,
-  "grpc.max_reconnect_backoff_ms": 500,
   "grpc.enable_http_proxy": 0,
   "grpc.service_config_disable_resolution": 1,
   "grpc.use_local_subchannel_pool": 1,
@@ -44,14 +48,23 @@ const CHANNEL_OPTIONS = {
  * their status (a caller that knows the service may explain it further), or with AbortedError when their signal fired.
  */
 export function openChannel(options: ChannelOptions): GrpcChannel {
-  const { endpoint, maxAnswerBytes = MAX_MESSAGE_BYTES } = options;
-  const client = new Client(`unix:${endpoint.path}`, credentials.createInsecure(), {
+  const { endpoint, maxAnswerBytes = MAX_MESSAGE_BYTES, target = `unix:${endpoint.path}` } = options;
+  const { first, most } = options.reconnectMs ?? RECONNECT_MS;
+  const client = new Client(target, credentials.createInsecure(), {
     ...CHANNEL_OPTIONS,
+    "grpc.initial_reconnect_backoff_ms": first,
+    "grpc.max_reconnect_backoff_ms": most,
     "grpc.max_receive_message_length": maxAnswerBytes,
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
   });
   const metadata = new Metadata();
   for (const [key, value] of Object.entries(options.metadata ?? {})) metadata.set(key, value);
+  const metadataOf = ({ metadata: added }: CallOptions): Metadata => {
+    if (added === undefined) return metadata;
+    const merged = metadata.clone();
+    for (const [key, value] of Object.entries(added)) merged.set(key, value);
+    return merged;
+  };
   const inFlight = new Set<{ cancel(): void }>();
   let closed = false;
 
@@ -82,7 +95,8 @@ export function openChannel(options: ChannelOptions): GrpcChannel {
           else reject(call.signal?.aborted ? new AbortedError() : grpcError(rpc, endpoint, { error, closed }));
         };
         const { path, encode, decode } = codec;
-        const grpcCall = client.makeUnaryRequest(path, encode, decode, request, metadata, timeout, settle);
+        const sent = metadataOf(call);
+        const grpcCall = client.makeUnaryRequest(path, encode, decode, request, sent, timeout, settle);
         const release = track(grpcCall, call.signal);
       });
     },
@@ -92,7 +106,7 @@ export function openChannel(options: ChannelOptions): GrpcChannel {
       if (call.signal?.aborted) return;
       const { path, encode, decode } = codecOf(rpc);
       const timeout = deadlineIn(call.timeoutMs ?? Number.POSITIVE_INFINITY);
-      const messages = client.makeServerStreamRequest(path, encode, decode, request, metadata, timeout);
+      const messages = client.makeServerStreamRequest(path, encode, decode, request, metadataOf(call), timeout);
       const release = track(messages, call.signal);
       // The iterator reports errors. An error that comes after the reader has left has no receiver.
       messages.on("error", () => undefined);

@@ -9,6 +9,8 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /** Firing it cancels the call, which rejects with AbortedError; a stream then ends without an error. */
   signal?: AbortSignal | undefined;
+  /** Sent with this call beside the connection's own. */
+  metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /** gRPC's status codes in lower case. */

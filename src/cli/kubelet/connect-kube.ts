@@ -1,6 +1,7 @@
 import { CodedError, codeOf, messageOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import type { Tracing } from "../../base/tracing.ts";
 import { KUBELET_VERSION } from "../../config/kubelet-version.ts";
 import type { ClusterConfig, NodeAgentConfig } from "../../config/node-agent-config.ts";
 import type { Host } from "../../host/port.ts";
@@ -26,6 +27,7 @@ interface KubeLinkDeps {
   host: Host;
   log: Log;
   metrics: Metrics;
+  tracing: Tracing | undefined;
 }
 
 /** The bound of all calls but watches. Everything except a watch is small. */
@@ -41,10 +43,10 @@ const USER_AGENT = `nodelet/${KUBELET_VERSION}`;
 export async function connectKube(
   config: NodeAgentConfig,
   cluster: ClusterConfig,
-  { host, log, metrics, signal }: KubeLinkDeps & { signal: AbortSignal },
+  { host, log, metrics, tracing, signal }: KubeLinkDeps & { signal: AbortSignal },
 ): Promise<KubeLink> {
   const { clock, random, files, programs } = host;
-  const deps = { clock, random, log, metrics, programs };
+  const deps = { clock, random, log, metrics, tracing, programs };
   if (cluster.bootstrapKubeconfigPath !== undefined) {
     await bootstrap(cluster.bootstrapKubeconfigPath, { config, cluster, host, log, signal });
   }

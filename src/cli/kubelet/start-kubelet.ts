@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { inspect } from "node:util";
 import { isAbort } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
 import { CodedError, messageOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { runWithTasks } from "../../base/tasks.ts";
@@ -26,6 +27,7 @@ import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { createNodeAgent, type NodeAgent } from "../../node/compose/node-agent.ts";
 import { type HttpMetrics, httpMetricsOf } from "../../node/server/http-metrics.ts";
 import { connectPluginRegistration } from "../../plugin-registration/connect.ts";
+import type { OpenedTracing } from "../../tracing/open-tracing.ts";
 import { connectKube, type KubeLink } from "./connect-kube.ts";
 import { limitEnding } from "./limit-ending.ts";
 import { type NodeApiServer, openNodeApi } from "./open-node-api.ts";
@@ -82,6 +84,7 @@ async function runUntilStopped(
 ): Promise<void> {
   const host = createLinuxHost();
   const metrics = await createProcessMetrics(host.machine, config, log);
+  const tracing = await startTracing(config, { clock: host.clock, log });
   const containerd = connectContainerdEvents(config.runtimeEndpoint);
   const content = connectContainerdContent(config.imageEndpoint ?? config.runtimeEndpoint);
   const connected = connectCri({
@@ -90,6 +93,7 @@ async function runUntilStopped(
     requestTimeoutMs: config.kubelet.runtimeRequestTimeout,
     log,
     metrics,
+    tracing,
   });
   const { runtime, stops } = watchOwnStops(connected.runtime);
   const cri = { ...connected, runtime };
@@ -108,7 +112,7 @@ async function runUntilStopped(
   });
   let kube: KubeLink | undefined;
   try {
-    kube = config.cluster && (await connectKube(config, config.cluster, { host, log, metrics, signal }));
+    kube = config.cluster && (await connectKube(config, config.cluster, { host, log, metrics, tracing, signal }));
     const plugins = {
       connectRegistration: connectPluginRegistration,
       connectCsi: (driver: { endpoint: string; driverName: string }) =>
@@ -119,8 +123,9 @@ async function runUntilStopped(
     };
     const listDownloads = async (signal: AbortSignal) => await content.listDownloads({ signal });
     const runtimePorts = { cri, events, listDownloads };
-    const agent = await createNodeAgent({ ...runtimePorts, host, plugins, kube: kube?.ports, log, metrics }, config);
-    const nodePorts = { host, cri, kube: kube?.ports, log, metrics };
+    const common = { host, kube: kube?.ports, log, metrics, tracing };
+    const agent = await createNodeAgent({ ...runtimePorts, ...common, plugins }, config);
+    const nodePorts = { cri, ...common };
     const doors = { listen: listenHttp, callUpgrade, acceptWebSocket };
     const api = await openNodeApi({ ports: nodePorts, agent, reviews: kube?.reviews, ...doors }, config);
     try {
@@ -138,11 +143,22 @@ async function runUntilStopped(
       () => containerd.close(),
       () => content.close(),
       () => cri.close(),
+      async () => await tracing?.close(),
     ];
     await runAll(closers, "stopping").catch((error: unknown) =>
       log.warn("A connection did not close", { error: messageOf(error) }),
     );
   }
+}
+
+/** What makes spans is loaded where they are asked for, and only there. */
+async function startTracing(
+  { kubelet, nodeName }: NodeAgentConfig,
+  deps: { clock: Clock; log: Log },
+): Promise<OpenedTracing | undefined> {
+  if (kubelet.tracing === undefined) return undefined;
+  const { openTracing } = await import("../../tracing/open-tracing.ts");
+  return openTracing(deps, { ...kubelet.tracing, hostName: nodeName });
 }
 
 interface ServedAgent {

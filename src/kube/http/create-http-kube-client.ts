@@ -4,6 +4,7 @@ import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { Random } from "../../base/random.ts";
 import { createRateLimiter } from "../../base/rate-limiter.ts";
+import type { Tracing } from "../../base/tracing.ts";
 import type { KubeConnection } from "../connection.ts";
 import { createCredentials } from "../credentials/credentials.ts";
 import type { PluginPrograms } from "../credentials/plugin-programs.ts";
@@ -12,6 +13,7 @@ import { createCallMetrics } from "./call-metrics.ts";
 import { createCaller } from "./create-caller.ts";
 import { createKubeVerbs } from "./kube-verbs.ts";
 import { createTransport, type TransportOptions } from "./transport/create-transport.ts";
+import { traceTransport } from "./transport/traced-transport.ts";
 
 /** A client over HTTP/2 or HTTP/1.1, with connections, limits and credentials of its own. */
 export interface HttpKubeClient extends KubeClient {
@@ -36,6 +38,8 @@ interface HttpKubeClientDeps {
   readonly programs: PluginPrograms;
   /** May be shared with other clients. */
   readonly metrics?: Metrics | undefined;
+  /** Makes a span of every request. Default: none is made. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface HttpKubeClientOptions {
@@ -68,7 +72,7 @@ export function createHttpKubeClient(deps: HttpKubeClientDeps, options: HttpKube
       metrics: createCallMetrics(deps.metrics, new URL(connection.server).host),
       limiter: createRateLimiter(clock, options),
       credentials,
-      transport,
+      transport: traceTransport(transport, connection.server, deps.tracing),
       closing: closing.signal,
     },
     { ...options, server: connection.server },

@@ -32,6 +32,7 @@ export function composeImageCollection(
     {
       clock,
       log,
+      tracing: ports.tracing,
       claims,
       unused: createUnusedImages({ cri, claims, clock, log, metrics, onListed: prune }),
       readDiskUsage: async (signal) => await readImageDisk({ images: cri.images, machine }, signal),

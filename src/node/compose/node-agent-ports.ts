@@ -1,5 +1,6 @@
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import type { Tracing } from "../../base/tracing.ts";
 import type { RuntimeEvents } from "../../cri/container-events.ts";
 import type { Download } from "../../cri/containerd-content.ts";
 import type { Cri } from "../../cri/port.ts";
@@ -23,6 +24,8 @@ export interface NodeAgentPorts {
   kube: KubePorts | undefined;
   log: Log;
   metrics: Metrics;
+  /** Makes spans of what the node agent does. Undefined: none are made. */
+  tracing?: Tracing | undefined;
 }
 
 /** What makes clients of plugins on this node, which connect with their first call, and serves those that come to it. */

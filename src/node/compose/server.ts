@@ -22,6 +22,7 @@ import { httpMetricsOf } from "../server/http-metrics.ts";
 import { createNodeApi, type NodeEndpoint } from "../server/node-api.ts";
 import { createPageEndpoints } from "../server/pages.ts";
 import { withStatusz } from "../server/statusz.ts";
+import { traceRequests } from "../server/traced-requests.ts";
 import { composeLogEndpoints } from "./logs.ts";
 import type { NodeAgent } from "./node-agent.ts";
 import type { NodeAgentPorts } from "./node-agent-ports.ts";
@@ -32,7 +33,7 @@ export interface NodeServer extends ServerIdentity {
 }
 
 export interface NodeServerDeps {
-  ports: Pick<NodeAgentPorts, "host" | "cri" | "kube" | "log" | "metrics">;
+  ports: Pick<NodeAgentPorts, "host" | "cri" | "kube" | "log" | "metrics" | "tracing">;
   /** How the runtime's streaming server is reached. */
   callUpgrade: CallUpgrade;
   acceptWebSocket: AcceptWebSocket;
@@ -65,7 +66,7 @@ export async function composeNodeServer(deps: NodeServerDeps, config: NodeAgentC
   );
   return {
     ...identity,
-    handler: httpMetricsOf(metrics, clock).measureSecure(api),
+    handler: httpMetricsOf(metrics, clock).measureSecure(traceRequests(api, deps.ports.tracing)),
     parts: [...identity.parts, { name: "streams", run: streaming.run }],
   };
 }

@@ -8,6 +8,7 @@ import { measureSyncer } from "../pods/workers/measured-syncer.ts";
 import { createWorkerMetrics } from "../pods/workers/metrics.ts";
 import type { PodSyncer } from "../pods/workers/pod-syncer.ts";
 import { createPodWorkers, type PodWorkers } from "../pods/workers/pod-workers.ts";
+import { traceSyncer } from "../pods/workers/traced-syncer.ts";
 import type { NodeDeviceClaims } from "../resources/device-claims/node-device-claims.ts";
 import type { DeviceParts } from "./devices.ts";
 import type { Foundation } from "./foundation.ts";
@@ -41,7 +42,7 @@ export function composeWorkers(foundation: Foundation, neighbours: WorkerNeighbo
       clock,
       random,
       log,
-      syncer: measureSyncer(composeSyncer(foundation, neighbours), { clock, metrics }),
+      syncer: measureSyncer(traceSyncer(composeSyncer(foundation, neighbours), ports.tracing), { clock, metrics }),
       metrics: createWorkerMetrics(metrics),
       onGone: createPodDeparture({
         onFinished: reporting.finished,

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { recordTracing } from "../../../base/__fixtures__/record-tracing.ts";
 import { silentLog } from "../../../base/log.ts";
 import { createMetrics } from "../../../base/metrics.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
@@ -94,6 +95,7 @@ function createRig(images: readonly string[], policy: Partial<ImageGarbagePolicy
       return await Promise.resolve(cri.StatusResponse.fromPartial({ info }));
     },
   };
+  const { tracing, spans } = recordTracing();
   const unused = createUnusedImages({
     cri: { runtime, images: service },
     claims,
@@ -108,6 +110,7 @@ function createRig(images: readonly string[], policy: Partial<ImageGarbagePolicy
       claims,
       unused,
       log: silentLog,
+      tracing,
       readDiskUsage: async () => await Promise.resolve(disk()),
       recordNodeEvent: ({ reason, message }) => void events.push(`${reason}: ${message}`),
     },
@@ -129,7 +132,7 @@ function createRig(images: readonly string[], policy: Partial<ImageGarbagePolicy
     containers.set(id, { image, ...(mounted !== undefined && { mounted }) });
     return () => containers.delete(id);
   };
-  return { clock, claims, collection, metrics, state, present, pinned, removed, listed, events, start, use };
+  return { clock, claims, collection, metrics, state, present, pinned, removed, listed, events, spans, start, use };
 }
 
 describe("a disk that is too full", () => {
@@ -313,6 +316,14 @@ it("with all of it switched off, images are listed all the same, for who keeps r
   present.add("b");
   await clock.advance(5 * MINUTE);
   expect([listed, removed]).toEqual([[["a"], ["a", "b"]], []]);
+});
+
+it("makes a trace of each round", async () => {
+  const { clock, spans, start } = createRig(["a"]);
+  await start();
+  await clock.advance(5 * MINUTE);
+  const round = { start: { name: "Images/GarbageCollect", isRoot: true }, attributes: {}, end: "well" };
+  expect(spans).toEqual([round, round]);
 });
 
 it("a disk of no size is an error of its own", async () => {

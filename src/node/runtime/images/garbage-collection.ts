@@ -4,6 +4,7 @@ import { messageOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
 import { createMailbox } from "../../../base/mailbox.ts";
+import { inSpan, type Tracing } from "../../../base/tracing.ts";
 import { formatDuration } from "../../../config/duration.ts";
 import {
   computeExcess,
@@ -38,6 +39,8 @@ interface ImageCollectionDeps {
   recordNodeEvent(event: { type: "Warning"; reason: string; message: string }): void;
   readonly clock: Clock;
   readonly log: Log;
+  /** Makes a trace of each round. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** The longest wait between two rounds; upstream's period. A round comes earlier where a time is known, or after a pull. */
@@ -154,6 +157,12 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
     }
   };
 
+  const tracedRound = async (signal: AbortSignal): Promise<number> => {
+    if (deps.tracing === undefined) return await round(signal);
+    const start = { name: "Images/GarbageCollect", isRoot: true };
+    return await inSpan(deps.tracing, start, async () => await round(signal));
+  };
+
   const bell = createMailbox<"pulled">(1);
   /** Waits until the time is over, or until pulls have ended. */
   const rest = async (waitMs: number, signal: AbortSignal): Promise<void> => {
@@ -177,7 +186,7 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
     async run(signal) {
       const stop = isEnabled ? claims.onPullEnd(() => bell.offer("pulled")) : () => undefined;
       try {
-        for (;;) await rest(await one.run(async () => await round(signal), signal), signal);
+        for (;;) await rest(await one.run(async () => await tracedRound(signal), signal), signal);
       } finally {
         stop();
       }
