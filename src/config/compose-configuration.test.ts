@@ -35,7 +35,7 @@ describe("the defaults", () => {
       authentication: { anonymous: { enabled: false }, webhook: { enabled: true, cacheTTL: 120_000 } },
       logging: { format: "text", flushFrequency: 5_000 },
     });
-    expect(Object.keys(KUBELET_CONFIGURATION_FIELDS).length).toBe(126);
+    expect(Object.keys(KUBELET_CONFIGURATION_FIELDS).length).toBe(125);
   });
 
   it.each<[string, object]>([
@@ -165,6 +165,13 @@ describe("errors and warnings", () => {
     const text = '{"kind":"KubeletConfiguration","apiVersion":"kubelet.config.k8s.io/v1beta1","maxPods":7}';
     const { configuration } = composeConfiguration({ file: { path: "/k.json", text }, dropIns: [], flags: new Map() });
     expect(configuration.maxPods).toBe(7);
+  });
+
+  it("knows no field of a later version than 1.36", () => {
+    const { configuration, warnings } = compose("defaultPodSysctls: {net.ipv4.tcp_syncookies: '1'}\nmaxPods: 7");
+    expect(warnings).toEqual([expect.stringContaining('strict decoding error: unknown field "defaultPodSysctls"')]);
+    expect(configuration).toMatchObject({ maxPods: 7 });
+    expect(configuration).not.toHaveProperty("defaultPodSysctls");
   });
 
   it("warns of unknown and repeated fields, and loads the rest", () => {

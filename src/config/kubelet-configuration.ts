@@ -144,8 +144,6 @@ export const KUBELET_CONFIGURATION_FIELDS = {
   singleProcessOOMKill: optional(bool, "works", "1.32"),
   userNamespaces: optional(objectOf({ idsPerPod: pointer(int64, 65_536, "works") }), "works", "1.33"),
   allowedUnsafeSysctls: optional(listOf(text), "works"),
-  /** A field of 1.37 that is accepted early, so that a file written for that version loads. */
-  defaultPodSysctls: optional(mapOf(text), "later", "1.37"),
   protectKernelDefaults: value(bool, false, "works"),
 
   // Resources of the node.
