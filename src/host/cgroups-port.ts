@@ -129,6 +129,10 @@ export interface CgroupDetails {
 export interface DiskTraffic {
   /** The path, such as `/dev/sda`; the numbers, such as `8:0`, where the kernel shows no name. */
   readonly device: string;
+  /** The device's numbers, such as `8:0`. */
+  readonly numbers: string;
+  /** Bytes by the kernel's names of operations: `Read`, `Write`, and with version 1 `Sync`, `Async`, `Discard`, `Total`. */
+  readonly bytesByOperation: ReadonlyMap<string, number>;
   readonly reads: number;
   readonly writes: number;
   readonly readBytes: number;

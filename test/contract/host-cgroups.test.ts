@@ -57,11 +57,26 @@ const DETAILS = {
   oomKills: 1,
   tasks: 5,
   maxTasks: undefined,
-  disks: [
-    { device: "/dev/sda", reads: 10, writes: 20, readBytes: 4_096, writtenBytes: 8_192 },
-    { device: "253:1", reads: 1, writes: 0, readBytes: 512, writtenBytes: 0 },
-  ],
+  disks: disksWith({}),
 };
+
+/** Version 1 tells of more operations than reading and writing. */
+function disksWith(more: Readonly<Record<string, number>>) {
+  const [first, second] = [
+    { Read: 4_096, Write: 8_192, ...more },
+    { Read: 512, Write: 0 },
+  ].map((bytes) => new Map(Object.entries(bytes)));
+  return [
+    {
+      ...{ device: "/dev/sda", numbers: "8:0", bytesByOperation: first ?? new Map<string, number>() },
+      ...{ reads: 10, writes: 20, readBytes: 4_096, writtenBytes: 8_192 },
+    },
+    {
+      ...{ device: "253:1", numbers: "253:1", bytesByOperation: second ?? new Map<string, number>() },
+      ...{ reads: 1, writes: 0, readBytes: 512, writtenBytes: 0 },
+    },
+  ];
+}
 
 const BLKIO_BYTES =
   "8:0 Read 4096\n8:0 Write 8192\n8:0 Sync 1\n8:0 Total 12288\n253:1 Read 512\n253:1 Write 0\nTotal 12800\n";
@@ -196,7 +211,7 @@ async function createFake(): Promise<Cgroups> {
 
 describe.each([
   ["fake", createFake, { memoryFailures: 9 }],
-  ["version 1", createV1, { memoryFailures: 9 }],
+  ["version 1", createV1, { memoryFailures: 9, disks: disksWith({ Sync: 1, Total: 12_288 }) }],
   // Version 2 has other numbers for shares, of which not each comes back as it was, and counts no failures.
   ["version 2", createV2, { memoryFailures: undefined, cpuShares: 998 }],
 ])("cgroups: %s", (_name, create, differs) => {

@@ -64,7 +64,12 @@ function everyUsage() {
     details: {
       ...{ cpuShares: 2, cpuPeriodMicroseconds: 100_000, cpuQuotaMicroseconds: 50_000, maxMemoryUsage: 1 },
       ...{ memoryFailures: 1, kernelMemory: 1, memoryReservation: 1, oomKills: 1, tasks: 1, maxTasks: 1 },
-      disks: [{ device: "/dev/sda", reads: 1, writes: 1, readBytes: 1, writtenBytes: 1 }],
+      disks: [
+        {
+          ...{ device: "/dev/sda", numbers: "8:0", bytesByOperation: new Map([["Read", 1]]) },
+          ...{ reads: 1, writes: 1, readBytes: 1, writtenBytes: 1 },
+        },
+      ],
       throttling: { periods: 1, throttledPeriods: 1, throttledNanoseconds: 1, burstPeriods: 1, burstNanoseconds: 1 },
     },
   };

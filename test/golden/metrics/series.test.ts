@@ -23,7 +23,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     ...["container_cpu_cfs_throttled_seconds_total", "container_cpu_cfs_burst_periods_total"],
     ...["container_cpu_cfs_burst_seconds_total", "container_spec_cpu_quota"],
     // And these, where the kernel counts bytes of a device.
-    ...["container_fs_reads_bytes_total", "container_fs_writes_bytes_total"],
+    ...["container_blkio_device_usage_total", "container_fs_reads_bytes_total", "container_fs_writes_bytes_total"],
     ...["cpu", "io", "memory"].flatMap((resource) => [
       `container_pressure_${resource}_stalled_seconds_total`,
       `container_pressure_${resource}_waiting_seconds_total`,

@@ -11,8 +11,13 @@ export function parseIoStat(text: string | undefined, devices: string): DiskTraf
     if (numbers === undefined) return [];
     const counts = new Map(rest.split(" ").map((pair) => [pair.split("=")[0], Number(pair.split("=")[1])]));
     const count = (name: string) => counts.get(name) ?? 0;
-    const bytes = { readBytes: count("rbytes"), writtenBytes: count("wbytes") };
-    return [{ device: findDevice(devices, numbers), reads: count("rios"), writes: count("wios"), ...bytes }];
+    const [readBytes, writtenBytes] = [count("rbytes"), count("wbytes")];
+    const bytesByOperation = new Map([
+      ["Read", readBytes],
+      ["Write", writtenBytes],
+    ]);
+    const names = { device: findDevice(devices, numbers), numbers };
+    return [{ ...names, bytesByOperation, reads: count("rios"), writes: count("wios"), readBytes, writtenBytes }];
   });
 }
 
@@ -27,6 +32,8 @@ export function parseBlkio({ bytes, operations }: BlkioFiles, devices: string): 
   const done = parseKinds(operations);
   return [...new Set([...moved.keys(), ...done.keys()])].map((numbers) => ({
     device: findDevice(devices, numbers),
+    numbers,
+    bytesByOperation: moved.get(numbers) ?? new Map(),
     reads: done.get(numbers)?.get("Read") ?? 0,
     writes: done.get(numbers)?.get("Write") ?? 0,
     readBytes: moved.get(numbers)?.get("Read") ?? 0,

@@ -212,6 +212,12 @@ export const CGROUP_SERIES: readonly CgroupSeries[] = [
       (found?.disks ?? []).map((disk) => ({ value: countOf(disk), labels: { device: disk.device } }));
     return { name, help, type: "counter", read };
   }),
+  {
+    name: "container_blkio_device_usage_total",
+    help: "Blkio Device bytes usage",
+    type: "counter",
+    read: ({ details: found }) => (found?.disks ?? []).flatMap(readOperations),
+  },
   ...ROWS.map(([name, help, type, read]): CgroupSeries => {
     const readOne = (usage: CgroupUsage) => {
       const value = read(usage);
@@ -220,6 +226,11 @@ export const CGROUP_SERIES: readonly CgroupSeries[] = [
     return { name, help, type, read: readOne };
   }),
 ];
+
+function readOperations({ device, numbers, bytesByOperation }: DiskTraffic) {
+  const [major = "", minor = ""] = numbers.split(":");
+  return [...bytesByOperation].map(([operation, value]) => ({ value, labels: { device, major, minor, operation } }));
+}
 
 function readFaults({ pageFaults, majorPageFaults }: CgroupMemory) {
   return ["container", "hierarchy"].flatMap((scope) => [
