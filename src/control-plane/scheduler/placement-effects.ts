@@ -4,6 +4,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Decision, Timeline } from "../../base/timeline.ts";
 import { NODES_REFUSED } from "../../explain/pod-decisions.ts";
 import type { ControllerDeps } from "../control-loop/controller.ts";
+import { podNameOf } from "../control-loop/pods-by-node.ts";
 import type { EventRecorder } from "../control-loop/record-events.ts";
 import { pendingPodOf } from "./cluster.ts";
 import type { ClusterView } from "./cluster-view.ts";
@@ -56,13 +57,11 @@ export function createPlacementEffects(deps: SchedulerDeps, { view, queue, event
       } catch (error) {
         if (!isApiError(error)) throw error;
         view.forget(key);
-        // Somebody else has bound the pod, or it is gone: the feed says what became of it. That it is its claims that
-        // somebody was faster with says nothing.
-        const isSettled = error.reason === "Conflict" || error.reason === "NotFound";
-        if (isSettled && devices.length === 0) queue.finish(key);
-        else {
+        // A refusal does not say whether the pod has a node by now: whoever judges bindings may refuse with any reason,
+        // and a binding that was seen may yet fail to reach the disk. Where it is settled, the next look finds nothing to do.
+        queue.delay(key);
+        if (isWaiting(deps.reader.get(podNameOf(key)), object)) {
           log.warn("a pod could not be bound", { pod: key, node: nodeName, error: messageOf(error) });
-          queue.delay(key);
           events.record({ about: object, type: "Warning", reason: "FailedScheduling", message: messageOf(error) });
         }
         return false;
@@ -102,4 +101,10 @@ export function createPlacementEffects(deps: SchedulerDeps, { view, queue, event
       if (!(await preemptor.preempt(object, preemption))) queue.delay(key);
     },
   };
+}
+
+/** True for the pod of before that has no node yet. */
+function isWaiting(found: KubeObject | undefined, { metadata }: KubeObject): boolean {
+  if (found === undefined || found.metadata.uid !== metadata.uid) return false;
+  return (typed("Pod", found).spec?.nodeName ?? "") === "";
 }

@@ -276,12 +276,29 @@ describe("a binding that fails", () => {
   test("because somebody else was faster is no failure", async () => {
     const bench = setUp();
     await bench.createNode();
-    bench.refuse = ({ subresource }) =>
-      subresource === "binding" ? new ApiError("Conflict", "already assigned") : undefined;
+    bench.refuse = ({ subresource }) => {
+      if (subresource !== "binding") return undefined;
+      bench.refuse = () => undefined;
+      void bench.changePod("a", (pod) => ({ ...pod, spec: { containers: [], ...pod.spec, nodeName: "n2" } }));
+      return new ApiError("Conflict", "already assigned");
+    };
     await bench.createPod("a");
     await bench.clock.advance(60_000);
     expect(bench.binds).toEqual(["a n1"]);
     expect(bench.events()).toEqual([]);
+  });
+
+  test.each(["Conflict", "NotFound"] as const)("with %s is tried again while it has no node", async (reason) => {
+    const bench = setUp();
+    await bench.createNode();
+    bench.refuse = ({ subresource }) =>
+      subresource === "binding" ? new ApiError(reason, "denied by a webhook") : undefined;
+    await bench.createPod("a");
+    expect(bench.nodeOf("a")).toBeUndefined();
+    bench.refuse = () => undefined;
+    await bench.clock.advance(1_000);
+    expect(bench.nodeOf("a")).toBe("n1");
+    expect(bench.events()).toContain("Warning FailedScheduling denied by a webhook");
   });
 
   test("by a bug ends the scheduler", async () => {
