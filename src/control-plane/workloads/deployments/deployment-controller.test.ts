@@ -116,6 +116,9 @@ test("a rolling update keeps within its limits at every step", async () => {
   const { change, runPods, sizes, status } = await setUp();
   await runPods("v1");
   await change({ template: template("v2") });
+  // The pods of the old set are there until its controller says otherwise.
+  expect(sizes()).toEqual({ v1: 3, v2: 1 });
+  await runPods("v1");
   expect(sizes()).toEqual({ v1: 3, v2: 2 });
   const seen: unknown[] = [];
   for (let turn = 0; turn < 8; turn++) {
@@ -123,6 +126,7 @@ test("a rolling update keeps within its limits at every step", async () => {
     seen.push(sizes());
   }
   expect(seen.filter((size, index) => JSON.stringify(size) !== JSON.stringify(seen[index - 1]))).toEqual([
+    { v1: 1, v2: 2 },
     { v1: 1, v2: 4 },
     { v2: 4 },
   ]);
@@ -199,8 +203,10 @@ test("a paused deployment is scaled, and rolls out when it is resumed", async ()
   expect(condition("Progressing")).toMatchObject({ status: "Unknown", reason: "DeploymentPaused" });
   await runPods("v1");
   await change({ paused: false });
-  expect(sizes()).toEqual({ v1: 5, v2: 2 });
+  expect(sizes()).toEqual({ v1: 5, v2: 1 });
   expect(condition("Progressing")?.reason).toBe("NewReplicaSetCreated");
+  await runPods("v1");
+  expect(sizes()).toEqual({ v1: 5, v2: 2 });
 });
 
 test("a deployment that is scaled in the middle of a rollout keeps its proportions", async () => {

@@ -1,6 +1,7 @@
 import {
   allSets,
   availableReplicas,
+  occupiedReplicas,
   type SetsOfDeployment,
   type StoredDeployment,
   type StoredSet,
@@ -15,12 +16,16 @@ export interface ScaleStep {
   readonly replicas: number;
 }
 
-/** How many replicas a new set begins with, or goes on to: as many as there is room for now (`NewRSNewReplicas`). */
+/**
+ * How many replicas a new set begins with, or goes on to: as many as there is room for now. Upstream's `NewRSNewReplicas`
+ * counts what sets are to have; a set that was told to shrink still has its pods until they are deleted, which may take
+ * long when deletions are refused, and its status says so.
+ */
 export function computeNewReplicas(deployment: StoredDeployment, sets: SetsOfDeployment): number {
   const wanted = wantedReplicas(deployment);
   if (!isRolling(deployment)) return wanted;
   const current = sets.newSet === undefined ? 0 : wantedReplicas(sets.newSet);
-  const room = wanted + computeRollingLimits(deployment).maxSurge - sumOf(allSets(sets), wantedReplicas);
+  const room = wanted + computeRollingLimits(deployment).maxSurge - sumOf(allSets(sets), occupiedReplicas);
   return room <= 0 ? current : current + Math.min(room, wanted - current);
 }
 

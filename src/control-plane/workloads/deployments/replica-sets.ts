@@ -41,6 +41,11 @@ export function wantedReplicas({ spec }: Pick<StoredDeployment | StoredSet, "spe
   return spec?.replicas ?? 1;
 }
 
+/** How many pods the set may have at most: those that it is to have, and those that it still has. */
+export function occupiedReplicas(set: Pick<StoredSet, "spec" | "status">): number {
+  return Math.max(wantedReplicas(set), set.status?.replicas ?? 0);
+}
+
 /** How many replicas of the set are available, as its status tells. */
 export function availableReplicas({ status }: Pick<StoredSet, "status">): number {
   return status?.availableReplicas ?? 0;
