@@ -1,14 +1,19 @@
 import { fork } from "node:child_process";
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
+import { runControlPlaneSeed } from "./control-plane/run.ts";
+import { CONTROL_PLANE_SEEDS } from "./control-plane/seeds.ts";
 import { readFirstSeed } from "./fresh-seeds.ts";
 import { createReport } from "./report.ts";
-import { type RunResult, runSeed } from "./run.ts";
+import { type RunResult, runSeed, type SuiteName } from "./run.ts";
 import { REGRESSION_SEEDS } from "./seeds.ts";
 
 /**
  * npm run sim -- --seed S [--verbose]        one seed; with its whole trace
  * npm run sim -- --seeds N [--first K]       N seeds from K (default: from the commit), after those that once found a bug
+ *
+ * Each seed is run twice, unless `--only node` or `--only "control plane"` names one of the two programs: once with the
+ * node agent, and once with the control plane and its workloads. `--seed` is of the node agent where it names none.
  */
 
 /** Every so many seeds one is run twice, to prove that a seed decides everything. */
@@ -20,6 +25,18 @@ const REPEAT_EVERY = 25;
 const HANG_MS = 600_000;
 const MOST_PROCESSES = 4;
 
+const SUITES: Readonly<Record<SuiteName, Suite>> = {
+  node: { run: runSeed, kept: REGRESSION_SEEDS.map(([seed]) => seed) },
+  "control plane": { run: runControlPlaneSeed, kept: CONTROL_PLANE_SEEDS.map(([seed]) => seed) },
+};
+
+interface Suite {
+  run(seed: number, onLine?: (line: string) => void): Promise<RunResult>;
+  /** Those that once found a bug. */
+  readonly kept: readonly number[];
+}
+
+const only = readSuite();
 const seedToReplay = readNumber("--seed");
 const partFirst = readNumber("--part");
 if (partFirst !== undefined) await runPart(partFirst, readNumber("--step") ?? 1);
@@ -29,7 +46,8 @@ else await runMany(readNumber("--seeds") ?? 300, readNumber("--first"));
 async function replay(seed: number): Promise<void> {
   setMaxListeners(0);
   const report = createReport();
-  report.add(await runSeed(seed, process.argv.includes("--verbose") ? (line) => console.log(line) : undefined));
+  const { run } = SUITES[only ?? "node"];
+  report.add(await run(seed, process.argv.includes("--verbose") ? (line) => console.log(line) : undefined));
   report.end();
 }
 
@@ -37,9 +55,8 @@ async function replay(seed: number): Promise<void> {
 async function runMany(count: number, asked: number | undefined): Promise<void> {
   const { first, reason } =
     asked === undefined ? readFirstSeed(import.meta.dirname) : { first: asked, reason: "as asked" };
-  console.log(
-    `Seeds ${first} to ${first + count - 1} (${reason}), after ${REGRESSION_SEEDS.length} that once found a bug.`,
-  );
+  const kept = suitesToRun().flatMap((suite) => SUITES[suite].kept).length;
+  console.log(`Seeds ${first} to ${first + count - 1} (${reason}), after ${kept} that once found a bug.`);
   if (asked === undefined) console.log(`The same again: npm run sim -- --seeds ${count} --first ${first}`);
   const report = createReport();
   const processes = Math.max(1, Math.min(MOST_PROCESSES, availableParallelism(), count));
@@ -57,18 +74,19 @@ interface Part {
 
 async function runChild({ count, first, part, processes }: Part, onResult: (result: RunResult) => void): Promise<void> {
   const numbers = { "--part": part, "--step": processes, "--seeds": count, "--first": first };
-  const child = fork(import.meta.filename, Object.entries(numbers).flat().map(String), { execArgv: process.execArgv });
+  const words = [...Object.entries(numbers).flat().map(String), ...(only === undefined ? [] : ["--only", only])];
+  const child = fork(import.meta.filename, words, { execArgv: process.execArgv });
   let at = "its start";
   const watch = () =>
     setTimeout(() => {
-      console.error(`Nothing came of seed ${at} for ${HANG_MS / 1000} s, given up: npm run sim -- --seed ${at}`);
+      console.error(`Nothing came of seed ${at} for ${HANG_MS / 1000} s, given up`);
       child.kill("SIGKILL");
     }, HANG_MS);
   let timer = watch();
-  child.on("message", (message: RunResult | { next: number }) => {
+  child.on("message", (message: RunResult | { next: string }) => {
     clearTimeout(timer);
     timer = watch();
-    if ("next" in message) at = String(message.next);
+    if ("next" in message) at = message.next;
     else onResult(message);
   });
   const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
@@ -82,14 +100,12 @@ async function runPart(part: number, step: number): Promise<void> {
   setMaxListeners(0);
   const count = readNumber("--seeds") ?? 0;
   const first = readNumber("--first") ?? 1;
-  const seeds = [
-    ...REGRESSION_SEEDS.map(([seed]) => seed),
-    ...Array.from({ length: count }, (_, index) => first + index),
-  ];
-  for (const [index, seed] of seeds.entries()) {
+  const fresh = Array.from({ length: count }, (_, index) => first + index);
+  const runs = suitesToRun().flatMap((suite) => [...SUITES[suite].kept, ...fresh].map((seed) => ({ suite, seed })));
+  for (const [index, { suite, seed }] of runs.entries()) {
     if (index % step !== part) continue;
-    process.send?.({ next: seed });
-    const result = await runSeed(seed);
+    process.send?.({ next: `${seed} of the ${suite}` });
+    const result = await SUITES[suite].run(seed);
     const isRepeated = seed % REPEAT_EVERY === 0 && result.failure === undefined;
     process.send?.(isRepeated ? await compareWithRepetition(result) : result);
   }
@@ -97,10 +113,23 @@ async function runPart(part: number, step: number): Promise<void> {
 }
 
 async function compareWithRepetition(result: RunResult): Promise<RunResult> {
-  const again = await runSeed(result.seed);
+  const again = await SUITES[result.suite].run(result.seed);
   if (again.traceHash === result.traceHash) return result;
   const message = `its trace has the hash ${result.traceHash} at first, then ${again.traceHash}`;
   return { ...result, failure: { invariant: "a seed decides everything", message } };
+}
+
+function suitesToRun(): readonly SuiteName[] {
+  return only === undefined ? ["node", "control plane"] : [only];
+}
+
+function readSuite(): SuiteName | undefined {
+  const place = process.argv.indexOf("--only");
+  if (place < 0) return undefined;
+  const name = process.argv[place + 1];
+  if (name === "node" || name === "control plane") return name;
+  console.error(`--only takes node or "control plane"`);
+  process.exit(2);
 }
 
 function readNumber(flag: string): number | undefined {

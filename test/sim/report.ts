@@ -14,12 +14,12 @@ export function createReport(): Report {
   const begunAt = Date.now();
   const faults = new Map<string, number>();
   const sums = { seeds: 0, virtualMs: 0, steps: 0 };
-  const failed: number[] = [];
+  const failed: string[] = [];
 
-  const showFailure = ({ seed, failure, trace }: RunResult) => {
-    failed.push(seed);
-    const head = `\nSeed ${seed}: ${failure?.invariant}\n  ${failure?.message}`;
-    const replay = `Replay: npm run sim -- --seed ${seed}`;
+  const showFailure = ({ seed, suite, failure, trace }: RunResult) => {
+    failed.push(`${seed} of the ${suite}`);
+    const head = `\nSeed ${seed} of the ${suite}: ${failure?.invariant}\n  ${failure?.message}`;
+    const replay = `Replay: npm run sim -- --only "${suite}" --seed ${seed}`;
     console.log(failed.length > MOST_SHOWN ? `${head}\n${replay}` : [head, ...trace, replay].join("\n"));
   };
 

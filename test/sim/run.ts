@@ -8,9 +8,13 @@ import { makeSchedule } from "./schedule.ts";
 import { shutDown } from "./shut-down.ts";
 import type { Failure, World } from "./world.ts";
 
+/** Which program is simulated. */
+export type SuiteName = "node" | "control plane";
+
 /** What one seed came to. */
 export interface RunResult {
   seed: number;
+  suite: SuiteName;
   failure: Failure | undefined;
   /** The newest lines of the trace. */
   trace: readonly string[];
@@ -39,6 +43,7 @@ export async function runSeed(seed: number, onLine?: (line: string) => void): Pr
   await world.cluster?.stop();
   return {
     seed,
+    suite: "node",
     failure: world.failure,
     trace: trace.recent,
     traceHash: trace.hash(),

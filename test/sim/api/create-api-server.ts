@@ -4,14 +4,30 @@ import { createMetrics } from "../../../src/base/metrics.ts";
 import { createSeededRandom } from "../../../src/base/random.ts";
 import { createTokenIssuer } from "../../../src/control-plane/access/service-account-tokens.ts";
 import { type ControlPlane, createControlPlane } from "../../../src/control-plane/compose/control-plane.ts";
+import type { NodeMonitorSettings } from "../../../src/control-plane/node-lifecycle/monitor-settings.ts";
 import { createObjectStore } from "../../../src/control-plane/store/create-object-store.ts";
+import type { PostCall } from "../../../src/host/post-call.ts";
 import { createMemoryJournal } from "../../../src/journal/memory-journal.ts";
+import type { Journal } from "../../../src/journal/port.ts";
 import { createTokenKey } from "../../../src/pki/token-key.ts";
 
 /** A control plane under the simulator's clock, in this process and without HTTP. */
-interface SimulatedApiServer {
+export interface SimulatedApiServer {
   readonly controlPlane: ControlPlane;
+  /** Rejects when a part of it contradicts itself. */
+  readonly ended: Promise<void>;
   stop(): Promise<void>;
+}
+
+interface ApiServerDeps {
+  readonly clock: Clock;
+  readonly seed: number;
+  /** Default: one in memory, that is empty. */
+  readonly journal?: Journal;
+  /** Answers for every webhook. Default: there are none. */
+  readonly post?: PostCall;
+  /** Default: nodes that say nothing are given up as ever. */
+  readonly nodeMonitor?: Partial<NodeMonitorSettings>;
 }
 
 const ISSUER = "https://kubernetes.default.svc.cluster.local";
@@ -20,8 +36,8 @@ const ISSUER = "https://kubernetes.default.svc.cluster.local";
 let tokenKey: ReturnType<typeof createTokenKey> | undefined;
 
 /** Resolves when the cluster's first objects are there. */
-export async function createSimulatedApiServer(deps: { clock: Clock; seed: number }): Promise<SimulatedApiServer> {
-  const { clock } = deps;
+export async function createSimulatedApiServer(deps: ApiServerDeps): Promise<SimulatedApiServer> {
+  const { clock, journal = createMemoryJournal(), post = unused, nodeMonitor } = deps;
   tokenKey ??= createTokenKey();
   const key = await tokenKey;
   const random = createSeededRandom(deps.seed);
@@ -30,7 +46,7 @@ export async function createSimulatedApiServer(deps: { clock: Clock; seed: numbe
     return [0, 8, 12, 16, 20].map((from, index, all) => digits.slice(from, all[index + 1])).join("-");
   };
   const now = () => clock.now();
-  const store = await createObjectStore({ journal: createMemoryJournal(), clock, log: silentLog });
+  const store = await createObjectStore({ journal, clock, log: silentLog });
   const controlPlane = createControlPlane(
     {
       store,
@@ -39,14 +55,14 @@ export async function createSimulatedApiServer(deps: { clock: Clock; seed: numbe
       metrics: createMetrics(),
       random: { number: () => random.next(), uuid },
       tokens: createTokenIssuer({ ...key, issuer: ISSUER, audiences: [ISSUER], now, randomId: uuid }),
-      webhooks: { post: unused, signal: new AbortController().signal },
+      webhooks: { post, signal: new AbortController().signal },
       nodes: {
         callWeb: unused,
         callUpgrade: unused,
         acceptWebSocket: () => {
           throw new Error("nothing simulated speaks WebSocket");
         },
-        resolveHost: unused,
+        resolveHost: async (host) => await Promise.resolve([host]),
         identity: { certificatePem: "", keyPem: "" },
       },
       certificates: {
@@ -60,6 +76,7 @@ export async function createSimulatedApiServer(deps: { clock: Clock; seed: numbe
       serviceCidr: "10.96.0.0/16",
       version: "sim",
       endpoint: { address: "192.0.2.1", port: 6443, serviceAddress: "10.96.0.1" },
+      nodeMonitor,
     },
   );
   const stopping = new AbortController();
@@ -67,6 +84,7 @@ export async function createSimulatedApiServer(deps: { clock: Clock; seed: numbe
   await Promise.race([controlPlane.ready, ended]);
   return {
     controlPlane,
+    ended,
     async stop() {
       stopping.abort();
       await ended.catch(() => undefined);

@@ -1,0 +1,24 @@
+import type { ControlPlaneWorld } from "../world.ts";
+import type { LedgerCheck } from "./check.ts";
+import { createCronJobCheck } from "./cron-jobs.ts";
+import { createDaemonCheck } from "./daemons.ts";
+import { createEvictionCheck } from "./evictions.ts";
+import { createJobCheck } from "./jobs.ts";
+import { createQuotaCheck } from "./quotas.ts";
+import { createReplicaCheck } from "./replicas.ts";
+import { createRolloutCheck } from "./rollouts.ts";
+import { createStatefulCheck } from "./stateful.ts";
+
+/** What must hold at every write. */
+export function createChecks(world: ControlPlaneWorld): readonly LedgerCheck[] {
+  return [
+    createReplicaCheck(world),
+    createRolloutCheck(world),
+    createStatefulCheck(world),
+    createDaemonCheck(world),
+    createJobCheck(world),
+    createCronJobCheck(world),
+    createQuotaCheck(world),
+    createEvictionCheck(world),
+  ];
+}

@@ -1,0 +1,5 @@
+/** Seeds of the control plane that found a bug, and what it was: run before all others, so that it does not come back. */
+export const CONTROL_PLANE_SEEDS: ReadonlyArray<readonly [seed: number, found: string]> = [
+  [1, "a new replica set grew while the pods of an old one, whose deletion took long, were still there: too many pods"],
+  [6, "a webhook refused a pod's binding with Conflict, and the scheduler never tried again"],
+];
