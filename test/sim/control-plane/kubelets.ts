@@ -37,6 +37,7 @@ interface KubeletDeps {
 
 export function createKubelets({ clock, dice, ledger, server, trace }: KubeletDeps): Kubelets {
   const begun = new Map<string, Set<Step>>();
+  const busy = new Set<string>();
   const unready = new Set<string>();
   const ends = new Map<string, "Succeeded" | "Failed">();
   let addresses = 0;
@@ -50,9 +51,16 @@ export function createKubelets({ clock, dice, ledger, server, trace }: KubeletDe
   const tell = (pod: Pod, what: string, work: (current: Pod) => Promise<unknown>) => {
     const current = isThere(pod);
     if (current === undefined) return;
+    // A node tells one thing about a pod after the other.
+    if (busy.has(podUid(pod))) return void clock.setTimer(RETRY_MS, () => tell(pod, what, work));
+    busy.add(podUid(pod));
     work(current).then(
-      () => trace.note(`node: ${what} pod ${pod.metadata?.name}`),
+      () => {
+        busy.delete(podUid(pod));
+        trace.note(`node: ${what} pod ${pod.metadata?.name}`);
+      },
       (error: unknown) => {
+        busy.delete(podUid(pod));
         trace.note(`node: ${what} pod ${pod.metadata?.name}: ${messageOf(error)}`);
         clock.setTimer(RETRY_MS, () => tell(pod, what, work));
       },
