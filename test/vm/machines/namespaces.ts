@@ -60,6 +60,8 @@ mount -t cgroup -o none,name=systemd,xattr cgroup sys/fs/cgroup/systemd
 mount -t cgroup2 cgroup2 sys/fs/cgroup/unified
 ip link set lo up
 hostname "$(cat etc/hostname)"
+# There is no network to wait for, and what waits for it would do so for two minutes.
+ln -sf /dev/null etc/systemd/system/systemd-networkd-wait-online.service
 pivot_root . old
 umount -l /old
 mount --make-rshared /

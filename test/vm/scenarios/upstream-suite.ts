@@ -12,6 +12,9 @@ const LABELS = process.env["E2E_NODE_LABELS"] ?? "Serial && !Slow";
 const FOCUS = process.env["E2E_NODE_FOCUS"] ?? "";
 const SKIPPED = process.env["E2E_NODE_SKIP"] ?? "";
 
+/** The suite's node agent leaves them in the directory that the service's has as well, with policies of its own. */
+const CHECKPOINTS = "/var/lib/kubelet/cpu_manager_state /var/lib/kubelet/memory_manager_state";
+
 /**
  * Upstream's own tests of a node, with upstream's own harness: it starts an API server and, as a unit of systemd, its
  * kubelet, which is nodelet here, and starts it anew for each configuration.
@@ -36,6 +39,7 @@ export const upstreamSuite: Scenario = {
       expectSame(`${failures.length}`, "0", "the number of specs that failed");
     } finally {
       await at.machine.run("systemctl stop 'kubelet-*' suite-containerd; ip link delete suite-lan");
+      await at.machine.read(`rm -f ${CHECKPOINTS}`);
       await at.machine.read("systemctl start nodelet");
     }
   },
