@@ -130,7 +130,7 @@ interface Inside {
 function openSpan(span: Span, { headers, scope, scopes }: Inside): OpenSpan {
   return {
     headers,
-    annotate: (attributes) => void span.setAttributes(attributes),
+    annotate: (attributes) => span.setAttributes(attributes),
     within: (work) => scopes.run(scope, work),
     end(failure) {
       if (scope.hasEnded) return;
