@@ -3,8 +3,7 @@ import { isTerminalPhase } from "../../../api/pods.ts";
 import { parseTime } from "../../../base/clock.ts";
 import type { Timeline } from "../../../base/timeline.ts";
 import type { StatusOverride } from "../workers/pod-state.ts";
-import type { SyncResult } from "../workers/pod-syncer.ts";
-import type { SyncingRun } from "./sync-run.ts";
+import type { Step, SyncingRun } from "./sync-run.ts";
 
 /** When the pod's active deadline is over, milliseconds since the epoch; undefined for a pod that has none. */
 export function deadlineOf(pod: Pod, status: PodStatus | undefined): number | undefined {
@@ -22,13 +21,14 @@ export function deadlineOverride(pod: Pod, status: PodStatus | undefined, now: n
 }
 
 /** The step that ends a sync where the published status is final; a pod whose deadline is over has an event of it. */
-export function createEndStep({ timeline }: { timeline: Timeline }): (run: SyncingRun) => SyncResult | undefined {
-  return ({ reference, status, override }) => {
-    if (!isTerminalPhase(status?.phase)) return undefined;
+export function createEndStep({ timeline }: { timeline: Timeline }): Step<SyncingRun> {
+  return (run) => {
+    const { reference, status, override } = run;
+    if (!isTerminalPhase(status?.phase)) return;
     if (override !== undefined) {
       const { reason, message } = override;
       timeline.record(reference, { type: "Normal", reason, message });
     }
-    return { terminal: true };
+    run.result = { terminal: true };
   };
 }

@@ -6,7 +6,7 @@ import { emptyPodRuntimeStatus, type PodRuntimeStatus } from "../../runtime/read
 import type { PodVolumeSetUp } from "../../storage/volumes/pod-volumes.ts";
 import type { PodProbes } from "../probes/pod-probes.ts";
 import type { Subject } from "../workers/pod-state.ts";
-import { type PodSyncer, referenceOf, type SyncResult } from "../workers/pod-syncer.ts";
+import { type PodSyncer, referenceOf } from "../workers/pod-syncer.ts";
 import { type CgroupStepsDeps, createCgroupSteps } from "./cgroup-steps.ts";
 import { type ClaimStepsDeps, createClaimSteps } from "./claim-steps.ts";
 import { createEndStep, deadlineOverride } from "./deadline-step.ts";
@@ -54,9 +54,11 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
   const makeCgroupAndVolumes = async (run: SyncingRun): Promise<void> => {
     run.volumes = await beside(setUpVolumes(run), makeCgroup(run));
   };
-  const lookAgain = (run: SyncingRun): SyncResult => planNextLook(run, failures.of(run.reference.uid));
+  const lookAgain = (run: SyncingRun): void => {
+    run.result = planNextLook(run, failures.of(run.reference.uid));
+  };
 
-  const syncing: ReadonlyArray<Step<SyncingRun, SyncResult>> = [
+  const syncing: ReadonlyArray<Step<SyncingRun>> = [
     readRuntime,
     checkDeadline,
     observeProbes,
@@ -129,9 +131,10 @@ export function createPodSync(deps: PodSyncDeps): PodSyncer {
 
   return {
     async syncPod({ pod, signal }) {
-      const run = { ...runOf({ kind: "pod", pod }, "syncing", signal), pod };
+      const run: SyncingRun = { ...runOf({ kind: "pod", pod }, "syncing", signal), pod };
       try {
-        return (await takeSteps(syncing, run)) ?? { terminal: false };
+        await takeSteps(syncing, run);
+        return run.result ?? { terminal: false };
       } catch (error) {
         run.override = volumeRejection(error, run);
         if (run.override === undefined) throw error;

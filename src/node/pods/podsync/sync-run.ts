@@ -3,6 +3,7 @@ import type { PodReference } from "../../../api/pods.ts";
 import type { PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 import type { PodVolumeSetUp } from "../../storage/volumes/pod-volumes.ts";
 import type { StatusOverride } from "../workers/pod-state.ts";
+import type { SyncResult } from "../workers/pod-syncer.ts";
 
 /** A pod as it was read from the runtime. */
 export interface ReadPod {
@@ -20,6 +21,8 @@ export interface ReadPod {
 /** One work on one pod, and what its steps hand on to each other. */
 export interface SyncRun extends ReadPod {
   readonly signal: AbortSignal;
+  /** What a step sets that ends the work. */
+  result?: SyncResult | undefined;
 }
 
 /** The work on a pod that shall run. */
@@ -35,23 +38,17 @@ export interface SyncingRun extends SyncRun {
 
 /**
  * A step of a work. It throws where the pod cannot go on; the next attempt begins at the first step again, so every
- * step may be repeated. A step with a result ends the work.
+ * step may be repeated.
  */
-export type Step<Run extends SyncRun, Result = never> = (
-  run: Run,
-) => Promise<Result | undefined> | Promise<void> | Result | undefined | void;
+export type Step<Run extends SyncRun> = (run: Run) => Promise<void> | void;
 
-/** Takes the steps in order until one of them has a result; undefined where none has. */
-export async function takeSteps<Run extends SyncRun, Result>(
-  steps: ReadonlyArray<Step<Run, Result>>,
-  run: Run,
-): Promise<Result | undefined> {
+/** Takes the steps in order, until one of them sets the run's result. */
+export async function takeSteps<Run extends SyncRun>(steps: ReadonlyArray<Step<Run>>, run: Run): Promise<void> {
   for (const step of steps) {
     const outcome = step(run);
     // A step that does not wait is followed at once, so that nothing comes between a reading and what is published of
     // it.
-    const result = outcome instanceof Promise ? await outcome : outcome;
-    if (result !== undefined) return result;
+    if (outcome instanceof Promise) await outcome;
+    if (run.result !== undefined) return;
   }
-  return undefined;
 }
