@@ -137,10 +137,11 @@ describe("followContainerdEvents", () => {
     await ended;
   });
 
-  it("does not look for the end of what a call of ours stops: the call has the answer", async () => {
+  it("leaves out the end of what a call of ours stopped, and tells of an OOM kill in it", async () => {
     const runtime = { ...runtimeWhere({}), containerStatus: async () => expect.unreachable("nobody had to look") };
     const stops = { isOver: async () => await sleep(clock, 30).then(() => true) };
-    const { seen, ended, abort } = follow([exitOf("ours")], runtime, stops);
+    const oom = envelope("containerd.events.TaskOOM", TaskOOM.encode({ containerId: "ours" }).finish());
+    const { seen, ended, abort } = follow([exitOf("ours"), oom], runtime, stops);
     await vi.advanceTimersByTimeAsync(100);
     expect(seen).toEqual([[30, "ours"]]);
     abort();

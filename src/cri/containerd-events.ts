@@ -59,7 +59,10 @@ const FILTERS = TOPICS.map((topic) => `namespace==${CRI_NAMESPACE},topic=="${top
 const MAX_PENDING = 1_000;
 const MAX_STATUS_READS = 8;
 
-/** Yields containerd's events as hints, each once the CRI plugin's own state shows what the event tells. */
+/**
+ * Yields containerd's events as hints, each once the CRI plugin's own state shows what the event tells. The exits that
+ * `stops` asked for and has an answer for are left out: whoever stops something reads it afterwards.
+ */
 export async function* followContainerdEvents(
   deps: { containerd: ContainerdEvents; runtime: StatusReader; stops?: OwnStops | undefined; clock: Clock },
   parent: AbortSignal,
@@ -78,10 +81,14 @@ export async function* followContainerdEvents(
   const tasks = createTasks((_name, error) => fail(error));
   const hasYetToStop = async (id: string) =>
     await statusReads.run(async () => await readHasYetToStop(deps.runtime, id, signal), signal);
-  const deliver = async (event: RuntimeEvent, catchUpLimitMs: number) => {
+  const deliver = async (event: RuntimeEvent, isOom: boolean) => {
+    const catchUpLimitMs = isOom ? OOM_LIMIT_MS : EXIT_LIMIT_MS;
     if (event.kind === "stopped") {
       const { containerId } = event;
+      // Who asked for the stop reads the pod once it is over, so that its exit is no news. An OOM kill may be: the
+      // runtime notes it as the reason of the end.
       const isStopped = (await deps.stops?.isOver(containerId, signal)) ?? false;
+      if (isStopped && !isOom) return;
       if (!isStopped) await untilStopped({ clock: deps.clock, hasYetToStop }, { containerId, catchUpLimitMs, signal });
     }
     if (!pending.offer(event)) fail(overflow());
@@ -91,7 +98,7 @@ export async function* followContainerdEvents(
       const event = decodeEnvelope(envelope);
       if (event === undefined) continue;
       if (tasks.running > MAX_PENDING) throw overflow();
-      tasks.spawn("deliver", async () => await deliver(event, catchUpLimitOf(envelope)));
+      tasks.spawn("deliver", async () => await deliver(event, isOomKill(envelope)));
     }
     controller.abort();
   };
@@ -144,8 +151,8 @@ const OOM_LIMIT_MS = 1_000;
 const FIRST_DELAY_MS = 5;
 const MAX_DELAY_MS = 250;
 
-function catchUpLimitOf({ event }: Envelope): number {
-  return event?.typeUrl.endsWith("TaskOOM") ? OOM_LIMIT_MS : EXIT_LIMIT_MS;
+function isOomKill({ event }: Envelope): boolean {
+  return event?.typeUrl.endsWith("TaskOOM") === true;
 }
 
 /**
