@@ -76,10 +76,12 @@ async function runNodePod(
 
 function computeAdded(before: RuntimeCalls | undefined, after: RuntimeCalls | undefined): RuntimeCalls | undefined {
   if (before === undefined || after === undefined) return undefined;
-  const durations = [...after.durationsMs].map(
-    ([operation, ms]) => [operation, ms - (before.durationsMs.get(operation) ?? 0)] as const,
-  );
-  return { count: after.count - before.count, durationsMs: new Map(durations) };
+  const counts = subtract(after.counts, before.counts);
+  return { count: after.count - before.count, counts, durationsMs: subtract(after.durationsMs, before.durationsMs) };
+}
+
+function subtract(after: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): Map<string, number> {
+  return new Map([...after].map(([operation, value]) => [operation, value - (before.get(operation) ?? 0)]));
 }
 
 const START_CALLS = ["run_podsandbox", "create_container", "start_container"];
@@ -109,7 +111,7 @@ function describe(context: ClusterCaseContext, { floor, nodes }: Pods): Measure[
   ];
 }
 
-/** What of nodelet's time the runtime has. */
+/** What of nodelet's time the runtime has, and which calls those are. */
 function describeCalls(
   name: "cluster-single" | "cluster-delete",
   operations: readonly string[],
@@ -119,10 +121,21 @@ function describeCalls(
   const side = name === "cluster-single" ? "start" : "stop";
   const calls = pods.map((pod) => pod[side]).filter((of) => of !== undefined);
   if (calls.length === 0) return [];
+  const made = [
+    ...new Set(calls.flatMap(({ counts }) => [...counts].filter(([, count]) => count > 0).map(([of]) => of))),
+  ];
   const sumOf = ({ durationsMs }: RuntimeCalls) =>
     operations.reduce((sum, operation) => sum + (durationsMs.get(operation) ?? 0), 0);
   return [
     timed({ case: name, name: "of nodelet: the floor's calls" }, calls.map(sumOf), floor),
     { case: name, name: "runtime calls", unit: "calls", summary: summarize(calls.map(({ count }) => count)) },
+    ...made.map(
+      (operation): Measure => ({
+        case: name,
+        name: `runtime calls, ${operation}`,
+        unit: "calls",
+        summary: summarize(calls.map(({ counts }) => counts.get(operation) ?? 0)),
+      }),
+    ),
   ];
 }

@@ -6,7 +6,7 @@ import { createPodCache, type PodCache } from "../pods/pleg/pod-cache.ts";
 import { createRunningContainers, type RunningContainers } from "../pods/pleg/running-containers.ts";
 import { createRuntimeErrors, type RuntimeErrors } from "../pods/pleg/runtime-errors.ts";
 import { type ContainerChanges, createContainerChanges } from "../runtime/logs/container-changes.ts";
-import { listRuntimePods, readPodRuntimeStatus } from "../runtime/reading/read-pods.ts";
+import { listRuntimePods, readPodItems, readPodRuntimeStatus } from "../runtime/reading/read-pods.ts";
 import { createRuntimeHealth, type RuntimeHealth } from "../runtime/reading/runtime-health.ts";
 import type { Foundation } from "./foundation.ts";
 
@@ -34,7 +34,10 @@ export function composeReadings({ ports, inbox }: Foundation): ReadingParts {
     metrics,
     cache,
     listPods: async (signal) => await listRuntimePods(cri.runtime, signal),
-    readPodStatus: async (pod, signal) => await readPodRuntimeStatus({ runtime: cri.runtime, host }, pod, signal),
+    readPodStatus: async ({ pod, items }, signal) =>
+      items === undefined
+        ? await readPodRuntimeStatus({ runtime: cri.runtime, host }, pod, signal)
+        : await readPodItems({ runtime: cri.runtime, host }, { pod, items }, signal),
     onEvent(event) {
       inbox.offerLifecycleEvent(event);
       containerChanges.tell(event.id);

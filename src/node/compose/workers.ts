@@ -69,7 +69,7 @@ function composeSyncer(
     timeline,
     runtime: runtime.pods,
     cache,
-    refresh: async (pod) => await pleg.refresh(pod),
+    refresh: async (pod, items) => await pleg.refresh(pod, items),
     statuses,
     probes: probes.probes,
     cgroups: runtime.cgroups.pods,

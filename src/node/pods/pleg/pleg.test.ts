@@ -228,6 +228,20 @@ describe("a refresh", () => {
     await expect(rig.pleg.refresh(podName("a"))).resolves.toBeUndefined();
   });
 
+  it("of a pod of which all is known asks no lists, unless an event named something else of it", async () => {
+    await start({ a: ["main running"] }, { eventDriven: true });
+    const items = { sandboxes: ["sandbox-0"], containers: [{ id: "main-0", sandboxId: "sandbox-0" }] };
+    await rig.pleg.refresh(podName("a"), items);
+    rig.cache.invalidate("a");
+    rig.pleg.hint("main-0", "a");
+    await rig.pleg.refresh(podName("a"), items);
+    rig.cache.invalidate("a");
+    rig.pleg.hint("stranger", "a");
+    await rig.pleg.refresh(podName("a"), items);
+    await rig.pleg.refresh(podName("a"), items);
+    expect(rig.reads).toEqual(["a by its items", "a by its items", "a", "a by its items"]);
+  });
+
   it("is not undone by a slower reading that began before it", async () => {
     await start({ a: ["main running"] }, { eventDriven: true });
     const gate = createGate();

@@ -5,7 +5,7 @@ import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { createTasks } from "../../../base/tasks.ts";
-import type { PodRuntimeStatus, RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
+import type { PodItems, PodRuntimeStatus, RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
 import { createHintedReadings } from "./hinted-readings.ts";
 import { type PodLifecycleEvent, snapshotOf } from "./lifecycle-events.ts";
 import { createPlegMetrics } from "./metrics.ts";
@@ -32,9 +32,10 @@ export interface Pleg {
   run(signal: AbortSignal): Promise<void>;
   /**
    * Reads one pod now. Never rejects: those who wait on the cache are told of a reading that fails, and the next relist
-   * tries it again.
+   * tries it again. `items`: all that there is of the pod, where that is known; an event of something else of the pod
+   * makes the reading ask the runtime's lists nevertheless.
    */
-  refresh(pod: PodReference): Promise<void>;
+  refresh(pod: PodReference, items?: PodItems): Promise<void>;
   /**
    * The runtime says that something happened to this container or sandbox. While the node agent changes the pod itself,
    * the reading that follows the change is waited for, but not for long.
@@ -66,7 +67,11 @@ interface PlegDeps {
   metrics: Metrics;
   cache: PodCache;
   listPods(signal: AbortSignal): Promise<RuntimePod[]>;
-  readPodStatus(pod: PodReference, signal: AbortSignal): Promise<PodRuntimeStatus>;
+  /** With `items` the lists are not asked what there is of the pod. */
+  readPodStatus(
+    reading: { pod: PodReference; items: PodItems | undefined },
+    signal: AbortSignal,
+  ): Promise<PodRuntimeStatus>;
   onEvent(event: PodLifecycleEvent): void;
   /** After each complete relist. */
   onRelist(): void;
@@ -81,6 +86,8 @@ export function createPleg(deps: PlegDeps): Pleg {
   const records = createPodRecords();
   const tasks = createTasks((name, error) => log.error("reading a pod crashed", { name, error: messageOf(error) }));
   const stopping = new AbortController();
+  /** Pods of which an event named something that no reading has shown yet. */
+  const unlisted = new Set<string>();
   let state = initialRelist(clock.monotonic());
   /** Ends the sleep of the pause under way. */
   let pause = new AbortController();
@@ -94,12 +101,13 @@ export function createPleg(deps: PlegDeps): Pleg {
     pause.abort();
   };
 
-  const read = async (pod: PodReference, signal: AbortSignal): Promise<void> => {
+  const read = async (pod: PodReference, signal: AbortSignal, known?: PodItems): Promise<void> => {
     hints.begun(pod.uid);
+    const items = unlisted.delete(pod.uid) ? undefined : known;
     const ticket = cache.beginRead(pod.uid);
     const startedAt = clock.monotonic();
     try {
-      const status = await deps.readPodStatus(pod, signal);
+      const status = await deps.readPodStatus({ pod, items }, signal);
       metrics.podRelistDuration.observe((clock.monotonic() - startedAt) / 1000);
       // What a reading that began later has shown stands, in the cache and in the records alike.
       if (!cache.put(ticket, status)) return;
@@ -177,17 +185,24 @@ export function createPleg(deps: PlegDeps): Pleg {
         await tasks.settled();
       }
     },
-    async refresh(pod) {
-      await read(pod, stopping.signal);
+    async refresh(pod, items) {
+      await read(pod, stopping.signal, items);
     },
     hint(containerId, uid) {
       const pod = records.find(containerId, uid);
       if (pod === "gone") return;
       if (pod === undefined) noteInPause({ type: "wanted" });
-      else hints.ask(pod);
+      else {
+        if (!hasItem(pod, containerId)) unlisted.add(pod.uid);
+        hints.ask(pod);
+      }
     },
     setEventDriven: (connected) => noteInPause({ type: "events", arrive: connected }),
     health: () => computePlegHealth(state, clock.monotonic()),
     pods: records.pods,
   };
+}
+
+function hasItem({ sandboxes, containers }: RuntimePod, id: string): boolean {
+  return [...sandboxes, ...containers].some((item) => item.id === id);
 }

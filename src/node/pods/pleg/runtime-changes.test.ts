@@ -7,7 +7,7 @@ function createRig(known: ReadonlySet<string>) {
   const steps: string[] = [];
   const change = createRuntimeChanges({
     cache: { invalidate: (uid) => void steps.push(`invalidate ${uid}`) },
-    refresh: async ({ uid }) => void steps.push(`refresh ${uid}`),
+    refresh: async ({ uid }, items) => void steps.push(`refresh ${uid}${items === undefined ? "" : " by its items"}`),
     isKnown: (uid) => known.has(uid),
   });
   return { steps, change };
@@ -23,6 +23,15 @@ it("reads the pod again also after a change that failed", async () => {
   const { steps, change } = createRig(new Set(["1"]));
   await expect(change(pod, async () => await Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(steps).toEqual(["invalidate 1", "invalidate 1", "refresh 1"]);
+});
+
+it("reads what is known to be there, and asks the lists after a change that failed", async () => {
+  const { steps, change } = createRig(new Set(["1"]));
+  const items = { sandboxes: ["s"], containers: [] };
+  await change(pod, async () => {}, items);
+  expect(steps.splice(0).at(-1)).toBe("refresh 1 by its items");
+  await expect(change(pod, async () => await Promise.reject(new Error("no")), items)).rejects.toThrow("no");
+  expect(steps.at(-1)).toBe("refresh 1");
 });
 
 it("reads nothing of a pod that is gone meanwhile", async () => {

@@ -83,6 +83,31 @@ describe("syncPod", () => {
     expect(failure).toMatchObject({ message: "no sandbox" });
   });
 
+  it("reads what it made without asking the lists, and asks them where a start or a volume failed", async () => {
+    const made = { sandboxes: ["s"], containers: [{ id: "c", sandboxId: "s" }] };
+    const whole = createRig();
+    whole.world.sync = async ({ beforeChange }) => {
+      beforeChange();
+      return { failures: new Map(), made };
+    };
+    await whole.sync(makePod());
+    expect(whole.steps).toContain("refresh by items");
+
+    const failing = createRig();
+    failing.world.sync = async ({ beforeChange }) => {
+      beforeChange();
+      return { failures: new Map([["main", { reason: "RunContainerError", message: "no" }]]), made };
+    };
+    await expect(failing.sync(makePod())).rejects.toThrow("RunContainerError");
+    expect(failing.steps).toContain("refresh");
+
+    const torn = createRig();
+    torn.world.finishVolumes = async () => await Promise.reject(new Error("no room"));
+    torn.world.sync = whole.world.sync;
+    await expect(torn.sync(makePod())).rejects.toThrow("no room");
+    expect(torn.steps).toContain("refresh");
+  });
+
   it("reads what a failed change has left behind", async () => {
     const { steps, world, sync } = createRig();
     world.sync = async ({ beforeChange }) => {

@@ -1,8 +1,9 @@
 import type { PodReference } from "../../../api/pods.ts";
 import { assert } from "../../../base/assert.ts";
 import type { PodRuntime } from "../../runtime/pod-runtime/pod-runtime.ts";
-import { hasRunningContainer, type PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
+import { hasRunningContainer, type PodItems, type PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 import { createRuntimeChanges } from "../pleg/runtime-changes.ts";
+import { createKnownItems } from "./known-items.ts";
 import type { StartFailures } from "./start-failures.ts";
 import type { SyncingRun, SyncRun } from "./sync-run.ts";
 
@@ -13,8 +14,8 @@ export interface RuntimeStepsDeps {
     fresh(pod: PodReference, signal: AbortSignal): Promise<PodRuntimeStatus>;
     invalidate(uid: string): void;
   };
-  /** Reads the pod from the runtime into the cache. */
-  refresh(pod: PodReference): Promise<void>;
+  /** Reads the pod from the runtime into the cache; `items`: all that there is of it, where that is known. */
+  refresh(pod: PodReference, items?: PodItems): Promise<void>;
 }
 
 /** The steps that read the pod from the runtime and change it there. */
@@ -42,6 +43,7 @@ class StillRunningError extends Error {
 
 export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartFailures, "set">): RuntimeSteps {
   const { runtime, cache } = deps;
+  const known = createKnownItems();
 
   // What is synced exists: its worker ends before the pod is forgotten.
   const changing = createRuntimeChanges({ cache, refresh: deps.refresh, isKnown: () => true });
@@ -54,6 +56,7 @@ export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartF
       const { pod, reference, runtime: before, volumes, signal } = run;
       assert(volumes !== undefined, "a pod's volumes are set up before its containers start");
       let hasChanged = false;
+      let items: PodItems | undefined;
       const beforeChange = () => {
         hasChanged = true;
         cache.invalidate(reference.uid);
@@ -61,25 +64,35 @@ export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartF
       try {
         const outcome = await runtime.sync(pod, before, { volumes, signal, beforeChange });
         failures.set(reference.uid, outcome.failures);
+        if (outcome.failures.size > 0) known.doubt(reference.uid);
+        else if (outcome.made !== undefined) items = known.afterStart(before, outcome.made);
         if (outcome.resizeError !== undefined) run.resizeError = outcome.resizeError;
         await volumes.finished;
+      } catch (error) {
+        known.doubt(reference.uid);
+        items = undefined;
+        throw error;
       } finally {
         // Whether or not the start failed, the next sync must find nothing of this one at work.
         await Promise.allSettled([volumes.finished]);
         if (hasChanged) {
           cache.invalidate(reference.uid);
-          await deps.refresh(reference);
+          await deps.refresh(reference, items);
         }
       }
     },
     async stopContainers({ pod, reference, runtime: before, signal }, gracePeriodSeconds) {
-      await changing(reference, async () => await runtime.stop(pod, before, { gracePeriodSeconds, signal }));
+      // A stop makes nothing, so that what there was is all there can be.
+      const change = async () => await runtime.stop(pod, before, { gracePeriodSeconds, signal });
+      await changing(reference, change, known.ofReading(before));
     },
     checkStopped({ reference, runtime: stopped }) {
       if (hasRunningContainer(stopped)) throw new StillRunningError(reference.uid);
     },
     async removeContainers({ reference, runtime: stopped, signal }, keepLogs) {
+      // The lists say that nothing is left.
       await changing(reference, async () => await runtime.remove(stopped, { keepLogs, signal }));
+      known.forget(reference.uid);
     },
   };
 }

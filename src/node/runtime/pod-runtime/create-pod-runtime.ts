@@ -91,15 +91,15 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       const failures = new Map<string, StartFailure>(
         actions.backingOff.map(({ container, until }) => [container.name, crashLoops.tell(pod, container, until)]),
       );
-      if (actions.killPod !== undefined || actions.containersToKill.length > 0) {
+      if (isStopping(actions)) {
         once();
         await kill(pod, status, actions, options.signal);
       }
       const resizeError = await resize(pod, actions, { ...options, beforeChange: once });
-      const started = await start({ pod, status, actions, options: { ...options, beforeChange: once } });
-      for (const [name, failure] of started) failures.set(name, failure);
-      await removeOld({ pod, status, actions, options: { ...options, beforeChange: once } });
-      return { failures, ...(resizeError !== undefined && { resizeError }) };
+      const run = runOf(pod, { actions, status }, { ...options, beforeChange: once });
+      for (const [name, failure] of await start(run)) failures.set(name, failure);
+      const isWhole = !(await removeOld(run)) && status === read && !isStopping(actions);
+      return { failures, ...(isWhole && { made: run.made }), ...(resizeError !== undefined && { resizeError }) };
     },
     async stop(pod, status, options) {
       await stopPod(stopDeps, pod, status, options);
@@ -178,13 +178,13 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
 
   /**
    * Removes old dead containers, of which one of each name is kept for its state and log, and sandboxes without
-   * containers.
+   * containers. Whether there were any.
    */
-  async function removeOld({ status, actions, options }: Run): Promise<void> {
-    const { signal } = options;
+  async function removeOld({ status, actions, options: { signal, beforeChange } }: Run): Promise<boolean> {
     const oldContainers = planContainerRemovals(status, actions);
     const oldSandboxes = planSandboxRemovals(status, oldContainers);
-    if (oldContainers.length + oldSandboxes.length > 0) options.beforeChange();
+    if (oldContainers.length + oldSandboxes.length === 0) return false;
+    beforeChange();
     const say = (what: string, error: unknown) => {
       signal.throwIfAborted();
       const message = `could not remove ${what}, will be tried again: ${messageOf(error)}`;
@@ -198,6 +198,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     for (const { id } of oldSandboxes) {
       await removeSandbox(runtime, id, signal).catch((error: unknown) => say("an old sandbox", error));
     }
+    return true;
   }
 }
 
@@ -212,6 +213,17 @@ interface Run {
   status: PodRuntimeStatus;
   actions: PodActions;
   options: SyncOptions;
+  made: Made;
+}
+
+function runOf(pod: Pod, { actions, status }: Planned, options: SyncOptions): Run {
+  return { pod, status, actions, options, made: { sandboxes: [], containers: [] } };
+}
+
+/** The IDs that the runtime answered with. */
+interface Made {
+  readonly sandboxes: string[];
+  readonly containers: Array<{ id: string; sandboxId: string }>;
 }
 
 interface Sandbox {
@@ -220,10 +232,17 @@ interface Sandbox {
   ips: readonly string[];
 }
 
-async function readySandbox(starter: SandboxStarter, { pod, status, actions, options }: Run): Promise<Sandbox> {
+function isStopping({ killPod, containersToKill }: PodActions): boolean {
+  return killPod !== undefined || containersToKill.length > 0;
+}
+
+async function readySandbox(starter: SandboxStarter, { pod, status, actions, options, made }: Run): Promise<Sandbox> {
   const { volumes } = options.volumes;
-  if (actions.createSandbox !== undefined)
-    return await starter.start(pod, { attempt: actions.createSandbox.attempt, volumes }, options.signal);
+  if (actions.createSandbox !== undefined) {
+    const started = await starter.start(pod, { attempt: actions.createSandbox.attempt, volumes }, options.signal);
+    made.sandboxes.push(started.id);
+    return started;
+  }
   const current = status.sandboxes.find(({ id }) => id === actions.sandboxId);
   assert(current !== undefined, "the plan starts containers only in a sandbox");
   return {
@@ -235,11 +254,13 @@ async function readySandbox(starter: SandboxStarter, { pod, status, actions, opt
 
 async function startOne(
   starter: ContainerStarter,
-  { pod, status, options }: Run,
+  { pod, status, options, made }: Run,
   sandbox: Sandbox,
   next: ContainerToStart,
 ): Promise<StartFailure | undefined> {
-  return await starter.start({ pod, status, sandbox, next, volumes: options.volumes.volumes }, options.signal);
+  const onCreated = (id: string) => void made.containers.push({ id, sandboxId: sandbox.id });
+  const run = { pod, status, sandbox, next, volumes: options.volumes.volumes, onCreated };
+  return await starter.start(run, options.signal);
 }
 
 function onlyOnce(task: () => void): () => void {

@@ -1,6 +1,6 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import type { PodVolumeSetUp } from "../../storage/volumes/pod-volumes.ts";
-import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
+import type { PodItems, PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import type { StartFailure } from "./start-failure.ts";
 
 /** The runtime as the pod's sync needs it: it brings a pod nearer to its manifest, stops it and removes it. */
@@ -31,6 +31,8 @@ export interface SyncOptions {
 export interface SyncOutcome {
   /** The failures by container name. A container that is not among them runs, is done, or waits for another one. */
   failures: ReadonlyMap<string, StartFailure>;
+  /** What was made; undefined where something was stopped or removed as well. */
+  made?: PodItems;
   /** Why running containers could not be resized; undefined where they were, or need not be. */
   resizeError?: string;
 }

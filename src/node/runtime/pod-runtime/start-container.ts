@@ -42,6 +42,8 @@ interface ContainerRun {
   status: PodRuntimeStatus;
   /** The pod's volumes by name, ready for use. */
   volumes: ReadonlyMap<string, ReadyVolume>;
+  /** Told the container's ID as soon as there is one. */
+  onCreated?: (id: string) => void;
 }
 
 /** What is known of the runtime's abilities with volumes. */
@@ -107,6 +109,7 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     const createContainer = async () => await runtime.createContainer(request, { signal });
     const begun = host.clock.monotonic();
     const { containerId } = await countImageMounts(deps, { next, images: images.found }, createContainer);
+    run.onCreated?.(containerId);
     sayDone(run, "Created", "Container created", begun);
     return { id: containerId };
   };

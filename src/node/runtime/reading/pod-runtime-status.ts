@@ -35,6 +35,13 @@ interface RuntimeContainer {
 export type SandboxState = "ready" | "notready";
 export type ContainerState = "created" | "running" | "exited" | "unknown";
 
+/** All that there is of a pod in the runtime, where that is known without asking the runtime's lists. */
+export interface PodItems {
+  /** IDs of sandboxes. */
+  readonly sandboxes: readonly string[];
+  readonly containers: ReadonlyArray<{ readonly id: string; readonly sandboxId: string }>;
+}
+
 /** Everything known of one pod, from the runtime's status calls. */
 export interface PodRuntimeStatus extends PodReference {
   /** Newest first, by their attempts. */

@@ -11,7 +11,7 @@ import {
 } from "../../../api/well-known.ts";
 import { RunPodSandboxRequest } from "../../../cri/gen/cri-v1.ts";
 import { createFakeNode, NEVER, STUBBORN } from "./__fixtures__/fake-node.ts";
-import { listRuntimePods } from "./read-pods.ts";
+import { listRuntimePods, readPodItems } from "./read-pods.ts";
 
 const makePod = (uid: string): Pod => ({ metadata: { uid, name: `pod-${uid}`, namespace: "default" } });
 
@@ -54,6 +54,22 @@ describe("the lists", () => {
 });
 
 describe("the status of a pod", () => {
+  it("is the same where all that there is of it is known, and shows nothing that is gone", async () => {
+    const { cri, host, clock, read, makePod: run } = createFakeNode();
+    const pod = makePod("a");
+    const { podSandboxId, ids } = await run(pod, { main: { command: STUBBORN }, done: { command: ["false"] } });
+    await clock.settle();
+    const items = {
+      sandboxes: [podSandboxId],
+      containers: Object.values(ids).map((id) => ({ id, sandboxId: podSandboxId })),
+    };
+    const reading = { pod: { uid: "a", name: "pod-a", namespace: "default" }, items };
+    expect(await readPodItems({ runtime: cri.runtime, host }, reading, NEVER)).toEqual(await read(pod));
+    await cri.runtime.removePodSandbox({ podSandboxId });
+    const left = await readPodItems({ runtime: cri.runtime, host }, reading, NEVER);
+    expect(left).toMatchObject({ sandboxes: [], containers: [], ips: [] });
+  });
+
   it("has the newest first, with the addresses of the sandbox that is ready", async () => {
     const { cri, clock, read, makePod: run } = createFakeNode();
     const pod = makePod("a");

@@ -22,6 +22,7 @@ import type {
   ActualResources,
   ContainerRuntimeStatus,
   ContainerState,
+  PodItems,
   PodRuntimeStatus,
   RecordedStop,
   RuntimePod,
@@ -79,13 +80,18 @@ export async function listRuntimePods(runtime: Cri["runtime"], signal: AbortSign
   return [...pods.values()];
 }
 
+interface ReadingDeps {
+  readonly runtime: Cri["runtime"];
+  readonly host: Host;
+}
+
 /**
  * Reads everything that the runtime knows of one pod. What disappears between the list and its status counts as never
  * listed. Nothing that is of another pod is taken in, whatever the runtime's lists show. Rejects with a CodedError
  * `contradiction` where a status is not about what was asked for.
  */
 export async function readPodRuntimeStatus(
-  deps: { runtime: Cri["runtime"]; host: Host },
+  deps: ReadingDeps,
   pod: PodReference,
   signal: AbortSignal,
 ): Promise<PodRuntimeStatus> {
@@ -96,17 +102,42 @@ export async function readPodRuntimeStatus(
     runtime.listPodSandbox(cri.ListPodSandboxRequest.fromPartial({ filter: { labelSelector } }), { signal }),
     runtime.listContainers(cri.ListContainersRequest.fromPartial({ filter: { labelSelector } }), { signal }),
   ]);
+  const sandboxes = ownItems(pod, listedSandboxes.items).map(({ id }) => id);
+  const containers = ownItems(pod, listedContainers.containers).map(({ id, podSandboxId: sandboxId }) => ({
+    id,
+    sandboxId,
+  }));
+  return await readItems(deps, { pod, items: { sandboxes, containers }, observedAt }, signal);
+}
+
+/**
+ * Reads the pod without asking the lists what there is of it: half the calls, in one wave instead of two. What others
+ * made in the pod is not seen. What disappeared counts as never known, as above.
+ */
+export async function readPodItems(
+  deps: ReadingDeps,
+  { pod, items }: { pod: PodReference; items: PodItems },
+  signal: AbortSignal,
+): Promise<PodRuntimeStatus> {
+  return await readItems(deps, { pod, items, observedAt: deps.host.clock.now() }, signal);
+}
+
+async function readItems(
+  { runtime, host }: ReadingDeps,
+  { pod, items, observedAt }: { pod: PodReference; items: PodItems; observedAt: number },
+  signal: AbortSignal,
+): Promise<PodRuntimeStatus> {
   const calls = createLimiter(MAX_STATUS_CALLS);
   const [sandboxes, containers] = await Promise.all([
-    readEach(ownItems(pod, listedSandboxes.items), async ({ id }) => {
+    readEach(items.sandboxes, async (id) => {
       const request = cri.PodSandboxStatusRequest.fromPartial({ podSandboxId: id });
       const { status } = await calls.run(async () => await runtime.podSandboxStatus(request, { signal }), signal);
       return status && sandboxStatus(requireId("sandbox", id, status));
     }),
-    readEach(ownItems(pod, listedContainers.containers), async ({ id, podSandboxId }) => {
+    readEach(items.containers, async ({ id, sandboxId }) => {
       const request = cri.ContainerStatusRequest.fromPartial({ containerId: id });
       const { status } = await calls.run(async () => await runtime.containerStatus(request, { signal }), signal);
-      return status && (await containerStatus(host, requireId("container", id, status), podSandboxId));
+      return status && (await containerStatus(host, requireId("container", id, status), sandboxId));
     }),
   ]);
   // Attempts only rise while anything is left. Times do not, because the clock may be set back; code that took a dead

@@ -38,8 +38,8 @@ export function createPlegRig() {
         .map((uid) => snapshotOf(statusOf(uid)))
         .filter((pod): pod is RuntimePod => pod !== undefined);
     },
-    async readPodStatus({ uid }) {
-      reads.push(uid);
+    async readPodStatus({ pod: { uid }, items }) {
+      reads.push(items === undefined ? uid : `${uid} by its items`);
       const status = statusOf(uid);
       await hooks.read(uid);
       return status;

@@ -61,7 +61,7 @@ export function createRig() {
       invalidate: () => void steps.push("invalidate"),
       latest: () => world.runtime,
     },
-    refresh: async () => void steps.push("refresh"),
+    refresh: async (_pod, items) => void steps.push(items === undefined ? "refresh" : "refresh by items"),
     statuses: {
       get: statuses.get,
       set: statuses.set,
