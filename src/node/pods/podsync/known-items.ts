@@ -33,8 +33,8 @@ export function createKnownItems(): KnownItems {
         containers: [...containers, ...made.containers],
       };
     },
-    doubt: (uid) => void isKnown.set(uid, false),
+    doubt: (uid) => isKnown.set(uid, false),
     ofReading: (read) => (isKnown.get(read.uid) === true ? itemsOf(read) : undefined),
-    forget: (uid) => void isKnown.delete(uid),
+    forget: (uid) => isKnown.delete(uid),
   };
 }

@@ -258,7 +258,7 @@ async function startOne(
   sandbox: Sandbox,
   next: ContainerToStart,
 ): Promise<StartFailure | undefined> {
-  const onCreated = (id: string) => void made.containers.push({ id, sandboxId: sandbox.id });
+  const onCreated = (id: string) => made.containers.push({ id, sandboxId: sandbox.id });
   const run = { pod, status, sandbox, next, volumes: options.volumes.volumes, onCreated };
   return await starter.start(run, options.signal);
 }
