@@ -11,6 +11,8 @@ const START_MS = 600_000;
 const LOOK_AGAIN_MS = 200;
 const CONTROLLERS = ["cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids"];
 const DEVICES = ["null", "zero", "full", "random", "urandom", "tty", "kmsg"];
+/** What a node agent sets for the whole kernel, which is this machine's too. */
+const KERNEL_SETTINGS = ["kernel/panic", "kernel/panic_on_oops", "vm/overcommit_memory"];
 /** What systemd 257 wants to hear before it runs on version 1 of cgroups. */
 const LEGACY = "systemd.unified_cgroup_hierarchy=0 SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1";
 const UNIT = "systemd.unit=multi-user.target";
@@ -78,6 +80,7 @@ interface NamespacesOptions {
 /**
  * Starts systemd as the first process of namespaces of its own, on the kernel of this machine: as fast as that is, and
  * with its version of cgroups. A cut of the power kills all processes; what they wrote is in this machine's memory still.
+ * The settings of the kernel that a node agent changes are put back when the machine is removed.
  */
 export async function startNamespaces({ tree, directory }: NamespacesOptions): Promise<Machine> {
   const scripts = {
@@ -88,6 +91,7 @@ export async function startNamespaces({ tree, directory }: NamespacesOptions): P
   await writeFile(scripts.enter, ENTER, { mode: 0o755 });
   await writeFile(scripts.boot, BOOT, { mode: 0o755 });
   await writeFile(scripts.leave, LEAVE, { mode: 0o755 });
+  const putBackSettings = await keepKernelSettings();
   const cgroup = `nodelet-vm-${process.pid}`;
   const heard: string[] = [];
   const begin = async (): Promise<ChildProcess> =>
@@ -123,10 +127,22 @@ export async function startNamespaces({ tree, directory }: NamespacesOptions): P
     untilOff: off,
     switchOn,
     cutPower: switchOn,
-    remove: kill,
+    remove: async () => {
+      await kill();
+      await putBackSettings();
+    },
     keep: async () => await Promise.reject(new Error("only a machine of QEMU can be kept")),
   };
   return machine;
+}
+
+/** Reads the settings, and returns what puts them back. */
+async function keepKernelSettings(): Promise<() => Promise<void>> {
+  const paths = KERNEL_SETTINGS.map((name) => join("/proc/sys", name));
+  const values = await Promise.all(paths.map(async (path) => await readFile(path, "utf8")));
+  return async () => {
+    for (const [index, path] of paths.entries()) await writeFile(path, values[index] ?? "");
+  };
 }
 
 /** The process is the one outside: its end ends all inside, and it ends with the first one there. */

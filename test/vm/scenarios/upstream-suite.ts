@@ -1,9 +1,13 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describeFailures, parseSpecReports, type SpecReport } from "../../e2e/upstream/spec-reports.ts";
 import { findSuitePrograms, SUITE_DIRECTORY } from "../disk/add-upstream-suite.ts";
 import { expectSame, expectTrue, type Scenario, type Stage, until } from "./scenario.ts";
 
-/** The whole of it takes hours: it starts the node agent some hundred times. */
-const TIMEOUT = "12h";
+/** The whole of it takes hours: it starts the node agent some hundred times. What runs when the time ends has failed. */
+const TIMEOUT = process.env["E2E_NODE_TIMEOUT"] ?? "12h";
+/** A directory of this machine, where the report and the output are kept. */
+const REPORTS = process.env["E2E_NODE_REPORTS"] ?? "";
 const ADDRESS = "10.90.0.2";
 const UNIT = "upstream-suite";
 
@@ -33,7 +37,8 @@ export const upstreamSuite: Scenario = {
       const specs = await runSuite(at);
       const passed = specs.filter(({ State }) => State === "passed");
       const failures = describeFailures(specs);
-      at.note(`${passed.length} passed, ${failures.length} failed, of ${specs.length}`);
+      const skipped = specs.filter(({ State, Failure }) => State === "skipped" && Failure?.Message !== undefined);
+      at.note(`${passed.length} passed, ${failures.length} failed, ${skipped.length} skipped themselves`);
       for (const failure of failures) at.note(failure);
       expectTrue(passed.length > 0, "no spec was run");
       expectSame(`${failures.length}`, "0", "the number of specs that failed");
@@ -61,7 +66,7 @@ async function startRuntime(at: Stage): Promise<void> {
 async function runSuite(at: Stage): Promise<SpecReport[]> {
   const report = `${SUITE_DIRECTORY}/report.json`;
   const flags = [
-    ...[`--test.timeout=${TIMEOUT}`, `--ginkgo.timeout=${TIMEOUT}`, "--ginkgo.no-color", "--ginkgo.v"],
+    ...["--test.timeout=0", `--ginkgo.timeout=${TIMEOUT}`, "--ginkgo.no-color", "--ginkgo.v"],
     ...[`--ginkgo.label-filter=${LABELS}`, `--ginkgo.json-report=${report}`],
     ...(FOCUS === "" ? [] : [`--ginkgo.focus=${FOCUS}`]),
     ...(SKIPPED === "" ? [] : [`--ginkgo.skip=${SKIPPED}`]),
@@ -74,8 +79,18 @@ async function runSuite(at: Stage): Promise<SpecReport[]> {
   const output = `--property StandardOutput=file:${SUITE_DIRECTORY}/output.log --property StandardError=inherit`;
   await at.machine.read(`systemd-run --quiet ${unit} ${output} ${SUITE_DIRECTORY}/e2e_node.test ${quoted}`);
   await untilEnded(at);
-  const specs = parseSpecReports(await at.machine.read(`cat ${report}`));
+  const text = await at.machine.read(`cat ${report}`);
+  if (REPORTS !== "") await keepReports(at, text);
+  const specs = parseSpecReports(text);
   return specs.filter(({ LeafNodeType }) => LeafNodeType === "It");
+}
+
+/** The machine's files are removed with it. */
+async function keepReports({ machine }: Stage, report: string): Promise<void> {
+  await mkdir(REPORTS, { recursive: true });
+  await writeFile(join(REPORTS, "report.json"), report);
+  await writeFile(join(REPORTS, "output.log"), await machine.read(`cat ${SUITE_DIRECTORY}/output.log`));
+  await writeFile(join(REPORTS, "node-agent.log"), await machine.read("journalctl -u 'kubelet-*' -o cat --no-pager"));
 }
 
 /** However long it takes: each spec has its own limits. */
