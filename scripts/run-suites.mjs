@@ -68,6 +68,10 @@ const MOST_FILES_AGAIN = 4;
 const NICENESS = "5";
 const PROGRESS_MS = 30_000;
 const LINE_CHARACTERS = 110;
+/** In `/proc/<pid>/stat`, counted from the state, which comes after the name. */
+const CHILDREN_USER_TICKS = 13;
+const CHILDREN_SYSTEM_TICKS = 14;
+const TICKS_PER_SECOND = 100;
 /** How long the suites may clean up after a Ctrl-C. */
 const END_GRACE_MS = 20_000;
 
@@ -78,6 +82,7 @@ const results = new Map();
 /** The end of each chosen suite, whether it ran or not. */
 const ends = new Map();
 let interrupted = false;
+let countedProcessorSeconds = 0;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -175,18 +180,30 @@ async function runSuite(suite) {
   say(`begins: ${name}`);
   const suiteStartedAt = Date.now();
   const ended = new Promise((resolve) => {
-    child.once("error", (error) => resolve(error.message));
-    child.once("exit", (code, signal) => resolve(code ?? signal));
+    child.once("error", (error) => resolve({ code: error.message, processorSeconds: 0 }));
+    child.once("exit", (code, signal) => resolve({ code: code ?? signal, processorSeconds: newProcessorSeconds() }));
   });
   running.set(name, { log, child });
-  const code = await ended;
+  const { code, processorSeconds } = await ended;
   running.delete(name);
   const seconds = (Date.now() - suiteStartedAt) / 1000;
   const text = readFileSync(log, "utf8");
   const state = code === 0 ? "passed" : interrupted ? "stopped" : "failed";
-  results.set(name, { state, seconds, text });
+  results.set(name, { state, seconds, processorSeconds, text });
   if (code === 0) say([`passed: ${name} (${formatSeconds(seconds)})`, ...summaryOf(text)].join("\n    "));
   else if (!interrupted) say(`FAILED: ${name} (${formatSeconds(seconds)}), ended with ${code}\n${frame(name, text)}`);
+}
+
+/**
+ * What the children that ended since the last call had of the processors, with their own children: Linux adds it when a child
+ * is waited for, which is just before its exit is told. What left its parent, as containers do, is not in it.
+ */
+function newProcessorSeconds() {
+  const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1].split(" ");
+  const total = (Number(fields[CHILDREN_USER_TICKS]) + Number(fields[CHILDREN_SYSTEM_TICKS])) / TICKS_PER_SECOND;
+  const added = total - countedProcessorSeconds;
+  countedProcessorSeconds = total;
+  return added;
 }
 
 /** What is to be seen of a suite that passed: what was skipped, and how the runner closes. */
@@ -214,8 +231,8 @@ function tellProgress() {
 
 function tellResults(chosen) {
   const rows = chosen.map(({ name }) => {
-    const { state, seconds } = results.get(name) ?? { state: "not run", seconds: 0 };
-    return `  ${name.padEnd(14)}${formatSeconds(seconds).padStart(8)}  ${state}`;
+    const { state, seconds, processorSeconds = 0 } = results.get(name) ?? { state: "not run", seconds: 0 };
+    return `  ${name.padEnd(14)}${[seconds, processorSeconds].map((time) => formatSeconds(time).padStart(8)).join("")}  ${state}`;
   });
   const passed = chosen.filter(({ name }) => results.get(name)?.state === "passed").length;
   const total = formatSeconds((Date.now() - startedAt) / 1000);
