@@ -27,11 +27,10 @@ export interface ConfigurationError {
 }
 
 /**
- * The effect of a field or flag in this build. `works`: it works. `later`: it is accepted and gets its effect in a
- * later version. `ignored`: it has no effect in any version, as in the Go kubelet or because the thing it tunes does
- * not exist here.
+ * The effect of a field or flag. `works`: it works. `ignored`: it has none, as in the Go kubelet or because the thing
+ * that it tunes does not exist here.
  */
-export type Effect = "works" | "later" | "ignored";
+export type Effect = "works" | "ignored";
 
 interface Field<T> {
   readonly codec: Codec<T>;

@@ -181,25 +181,20 @@ function setPath(target: unknown, [name, ...rest]: readonly string[], value: unk
 
 /** Reports the fields that files set without any effect in this build, whatever the value. */
 function noticesOf(merged: RawConfiguration): string[] {
-  return collectIneffective(KUBELET_CONFIGURATION_FIELDS, merged).map(({ path, effect }) =>
-    effect === "later"
-      ? `Field ${path} is accepted but has no effect in this version yet`
-      : `Field ${path} is accepted but has no effect`,
+  return collectIneffective(KUBELET_CONFIGURATION_FIELDS, merged).map(
+    (path) => `Field ${path} is accepted but has no effect`,
   );
 }
 
-function collectIneffective(
-  table: FieldTable,
-  set: RawConfiguration,
-  prefix = "",
-): Array<{ path: string; effect: "later" | "ignored" }> {
+/** The paths of what is set and has no effect. */
+function collectIneffective(table: FieldTable, set: RawConfiguration, prefix = ""): string[] {
   return Object.entries(table).flatMap(([name, field]) => {
     const value = Object.hasOwn(set, name) ? set[name] : undefined;
     const path = `${prefix}${name}`;
     if (field.codec.fields !== undefined && isRecord(value)) {
       return collectIneffective(field.codec.fields, value, `${path}.`);
     }
-    return field.effect === "works" || isNothing(value, field) ? [] : [{ path, effect: field.effect }];
+    return field.effect === "works" || isNothing(value, field) ? [] : [path];
   });
 }
 

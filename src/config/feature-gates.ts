@@ -40,15 +40,12 @@ export const GATES_IN_USE = [
   "UserNamespacesHostNetworkSupport",
 ] as const satisfies readonly FeatureGateName[];
 
-/**
- * What some gates stand for is always here, or never, whatever they and their defaults say. What others stand for is as
- * their defaults say.
- */
-export const GATES_AGAINST_DEFAULT: Readonly<Partial<Record<FeatureGateName, "always" | "never">>> = {
-  ClusterTrustBundleProjection: "always",
-  ContainerStopSignals: "always",
-  TaintTolerationComparisonOperators: "always",
-};
+/** What these gates stand for is always here, whatever they and their defaults say. What others stand for is as their defaults say. */
+export const GATES_ALWAYS_ON = [
+  "ClusterTrustBundleProjection",
+  "ContainerStopSignals",
+  "TaintTolerationComparisonOperators",
+] as const satisfies readonly FeatureGateName[];
 
 /** Tells for each gate in `GATES_IN_USE` whether it is on; frozen. */
 export type FeatureGates = Readonly<Record<(typeof GATES_IN_USE)[number], boolean>>;
@@ -77,6 +74,7 @@ export function describeFeatureGates(): string[] {
 }
 
 const IN_USE: ReadonlySet<string> = new Set(GATES_IN_USE);
+const ALWAYS_ON: ReadonlySet<string> = new Set(GATES_ALWAYS_ON);
 const PATH = "featureGates (--feature-gates)";
 
 /**
@@ -125,9 +123,8 @@ function warningsOf(name: string, gate: FeatureGate, enabled: boolean): string[]
 
 function noticeOf(name: string, gate: FeatureGate, enabled: boolean): string | undefined {
   if (IN_USE.has(name)) return undefined;
-  const presence = Object.entries(GATES_AGAINST_DEFAULT).find(([other]) => other === name)?.[1];
   const sentence = `Feature gate ${name}=${enabled} is accepted but has no effect`;
-  if (presence !== undefined) return `${sentence}: what it stands for is ${presence} there`;
+  if (ALWAYS_ON.has(name)) return `${sentence}: what it stands for is always there`;
   return gate.locked ? undefined : sentence;
 }
 

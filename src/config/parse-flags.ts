@@ -93,7 +93,6 @@ function noticesOf(values: ReadonlyMap<string, unknown>): string[] {
     if (flag?.deprecated !== undefined) notices.push(`Flag --${name} has been deprecated, ${flag.deprecated}`);
     // A flag that is switched off needs no notice.
     if (value === false) continue;
-    if (flag?.effect === "later") notices.push(`Flag --${name} is accepted but has no effect in this version yet`);
     if (flag?.effect === "ignored") notices.push(`Flag --${name} is accepted but has no effect`);
   }
   return notices;
