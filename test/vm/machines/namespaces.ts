@@ -94,12 +94,21 @@ export async function startNamespaces({ tree, directory }: NamespacesOptions): P
   const putBackSettings = await keepKernelSettings();
   const cgroup = `nodelet-vm-${process.pid}`;
   const heard: string[] = [];
+  const inside = new Set<ChildProcess>();
   const begin = async (): Promise<ChildProcess> =>
     await untilUp(spawn(scripts.enter, [cgroup, scripts.boot, tree], { stdio: "ignore" }));
   let outer = await begin();
   const isOn = (): boolean => outer.exitCode === null && outer.signalCode === null;
   const off = async (): Promise<void> => {
-    if (isOn()) await within(START_MS, once(outer, "exit"), "the machine does not switch itself off");
+    // At its end systemd stops and kills all processes; "nsenter" stops with the one that it waits for, and goes on for a signal.
+    const resume = setInterval(() => {
+      for (const child of inside) child.kill("SIGCONT");
+    }, LOOK_AGAIN_MS);
+    try {
+      if (isOn()) await within(START_MS, once(outer, "exit"), "the machine does not switch itself off");
+    } finally {
+      clearInterval(resume);
+    }
     await once(spawn(scripts.leave, [cgroup], { stdio: "ignore" }), "exit");
   };
   const kill = async (): Promise<void> => {
@@ -114,7 +123,7 @@ export async function startNamespaces({ tree, directory }: NamespacesOptions): P
     kind: "namespaces",
     keepsShims: false,
     heard,
-    run: async (text) => await runInside(outer, text, heard),
+    run: async (text) => await runInside(outer, text, { heard, inside }),
     read: async (text) => {
       const { code, output } = await machine.run(text);
       if (code !== 0) throw new Error(`exit code ${code} of: ${text}\n${output}`);
@@ -148,7 +157,7 @@ async function keepKernelSettings(): Promise<() => Promise<void>> {
 /** The process is the one outside: its end ends all inside, and it ends with the first one there. */
 async function untilUp(outer: ChildProcess): Promise<ChildProcess> {
   const isUp = async (): Promise<boolean> => {
-    const { output } = await runInside(outer, "systemctl is-system-running", []);
+    const { output } = await runInside(outer, "systemctl is-system-running");
     return ["starting", "running", "degraded"].includes(output.trim());
   };
   const wait = async (): Promise<void> => {
@@ -161,7 +170,14 @@ async function untilUp(outer: ChildProcess): Promise<ChildProcess> {
   return outer;
 }
 
-async function runInside(outer: ChildProcess, text: string, heard: string[]): Promise<ScriptEnd> {
+interface Followed {
+  /** Gets the lines that the script wants to be heard at once. */
+  readonly heard: string[];
+  /** Holds the process of each script that runs. */
+  readonly inside: Set<ChildProcess>;
+}
+
+async function runInside(outer: ChildProcess, text: string, followed?: Followed): Promise<ScriptEnd> {
   const children = await readFile(`/proc/${outer.pid}/task/${outer.pid}/children`, "utf8");
   const first = children.trim();
   if (first === "") throw new Error("the machine is switched off");
@@ -171,13 +187,15 @@ async function runInside(outer: ChildProcess, text: string, heard: string[]): Pr
   const child = spawn("nsenter", [...enter, path, "bash", "-c", wrapped], {
     stdio: ["ignore", "pipe", "ignore", "pipe"],
   });
+  followed?.inside.add(child);
   const [, stdout, , lines] = child.stdio;
   let output = "";
   stdout?.on("data", (data: Buffer) => {
     output += data.toString("utf8");
   });
   if (lines != null && "read" in lines)
-    createInterface({ input: lines }).on("line", (line) => heard.push(line.slice(1)));
+    createInterface({ input: lines }).on("line", (line) => followed?.heard.push(line.slice(1)));
   const [code] = await once(child, "close");
+  followed?.inside.delete(child);
   return { code: Number(code ?? -1), output };
 }

@@ -1,19 +1,26 @@
+import { gracefulShutdown } from "./graceful-shutdown.ts";
 import { installedPackage } from "./installed-package.ts";
 import { mountPropagation, sysctls } from "./isolation.ts";
 import { oomScores, securityProfiles } from "./kernel-features.ts";
 import { kills } from "./kills.ts";
+import { groupKill, outOfMemory } from "./out-of-memory.ts";
 import { ownUnits } from "./own-units.ts";
+import { powerCuts } from "./power-cuts.ts";
 import { reboot } from "./reboot.ts";
 import { removal } from "./removal.ts";
+import { rescue } from "./rescue.ts";
 import type { Scenario } from "./scenario.ts";
+import { diskPressure, pidsLimit } from "./shortage.ts";
 import { shutdownLock } from "./shutdown-lock.ts";
 import { upstreamSuite } from "./upstream-suite.ts";
 
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
 export const SCENARIOS: readonly Scenario[] = [
   installedPackage,
-  ...[kills, reboot, shutdownLock],
+  ...[kills, reboot, rescue, powerCuts],
+  ...[shutdownLock, gracefulShutdown],
   ...[ownUnits, oomScores, securityProfiles],
+  ...[outOfMemory, groupKill, pidsLimit, diskPressure],
   ...[sysctls, mountPropagation],
   upstreamSuite,
   removal,

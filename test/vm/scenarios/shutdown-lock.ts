@@ -1,11 +1,13 @@
 import { expectSame, type Scenario, type Stage, until } from "./scenario.ts";
 import { replaceProcess, withKubeletConfiguration } from "./service.ts";
 
-const PERIODS = `shutdownGracePeriodByPodPriority:
+/** Pods of a priority below 1000 end first. */
+export const PERIODS = `shutdownGracePeriodByPodPriority:
 - { priority: 0, shutdownGracePeriodSeconds: 40 }
 - { priority: 1000, shutdownGracePeriodSeconds: 40 }`;
-const HELD = "systemd-inhibit --list --no-legend | grep kubelet || true";
-const isHeld = (output: string) => /kubelet.*shutdown.*delay/.test(output);
+/** Prints the lock, if the agent has it. */
+export const HELD = "systemd-inhibit --list --no-legend | grep kubelet || true";
+export const isHeld = (output: string) => /kubelet.*shutdown.*delay/.test(output);
 
 /** The lock is what makes logind wait. A logind whose bus was started anew does not come back to it by itself. */
 export const shutdownLock: Scenario = {
