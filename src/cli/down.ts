@@ -8,6 +8,7 @@ import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { removeNodeRunState, stopNode } from "../cluster/supervisor/stop-node.ts";
 import { createLineLog } from "./line-log.ts";
 import { openProgress } from "./open-progress.ts";
+import { describeRunningPods } from "./pod-table.ts";
 import { joinWaits, type Progress } from "./progress.ts";
 import { requireRoot } from "./require-root.ts";
 
@@ -32,7 +33,8 @@ export async function down(layout: StateLayout, options: { pods: boolean; now: b
   const stopped = await stopNode(layout, quiet).finally(() => progress.waiting(undefined));
   console.log(stopped.ran ? "nodelet is stopped." : `nodelet does not run in ${layout.directory}.`);
   if (!options.pods) {
-    if (stopped.pods > 0) console.log(`${stopped.pods} pods run on. Remove them: nodelet down --pods`);
+    if (stopped.pods > 0)
+      console.log(`${describeRunningPods(stopped.pods)} on. To remove what runs: nodelet down --pods`);
     return 0;
   }
   if (!options.now) return await removePods(layout, quiet);

@@ -2,6 +2,11 @@ import type { ContainerState, Pod } from "../api/gen/types.ts";
 import { computePodRow } from "../cluster/status/pod-row.ts";
 import { formatTable } from "./text-table.ts";
 
+/** The beginning of a sentence about pods of a node that is stopped: "1 pod runs", "3 pods run". */
+export function describeRunningPods(count: number): string {
+  return count === 1 ? "1 pod runs" : `${count} pods run`;
+}
+
 /**
  * Formats the pods by namespace and name, as `kubectl get pods -A` prints them. `wide` adds the state of each
  * container.

@@ -7,7 +7,7 @@ import { type ManifestRow, readManifestReport } from "../cluster/status/manifest
 import { type NodeReport, readNodeReport } from "../cluster/status/node-report.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { formatOutput, type OutputFormat } from "./format-output.ts";
-import { formatPodTable } from "./pod-table.ts";
+import { describeRunningPods, formatPodTable } from "./pod-table.ts";
 import { formatTable } from "./text-table.ts";
 
 /** Prints the node and its pods. Returns 1 when nothing runs. */
@@ -67,6 +67,6 @@ async function explainAbsence(layout: StateLayout): Promise<string> {
     return `nodelet runs (pid ${supervisor}), but its node agent does not answer; see ${layout.agentLog}`;
   }
   const pods = await countRunningPods(layout.runtime);
-  const left = pods === 0 ? "" : ` ${pods} pods of it live on.`;
+  const left = pods === 0 ? "" : ` ${describeRunningPods(pods)} on.`;
   return `nodelet does not run in ${layout.directory}.${left}\nStart it: nodelet up`;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createLineLog } from "./line-log.ts";
-import { formatPodTable } from "./pod-table.ts";
+import { describeRunningPods, formatPodTable } from "./pod-table.ts";
 import { formatTable } from "./text-table.ts";
 
 it("pads columns to their widest cell and leaves no trailing blanks", () => {
@@ -50,4 +50,8 @@ it("logs a line a record, with fields that can be told apart", () => {
   expect(lines).toEqual([
     '1970-01-01T00:00:00.000Z WARN  it ended pod=default/web code=1 reason="no such file" error="why"\n',
   ]);
+});
+
+it("speaks of one pod and of several", () => {
+  expect([0, 1, 2].map(describeRunningPods)).toEqual(["0 pods run", "1 pod runs", "2 pods run"]);
 });

@@ -26,6 +26,7 @@ import { followPods } from "./follow-pods.ts";
 import { createLineLog } from "./line-log.ts";
 import type { LogFlags } from "./log-options.ts";
 import { openProgress } from "./open-progress.ts";
+import { describeRunningPods } from "./pod-table.ts";
 import { joinWaits } from "./progress.ts";
 import { requireRoot } from "./require-root.ts";
 import { readUpConfiguration, type UpConfiguration } from "./up/read-up-configuration.ts";
@@ -230,6 +231,6 @@ async function sayWhatLives(layout: StateLayout, print: (line: string) => void):
   const pods = await countRunningPods(layout.runtime);
   if (pods === 0) return print("nodelet is stopped; no pod runs.");
   print(
-    `nodelet is stopped; ${pods} pods run on. "nodelet up" takes them up again, "nodelet down --pods" removes them.`,
+    `nodelet is stopped; ${describeRunningPods(pods)} on. "nodelet up" goes on with what runs, "nodelet down --pods" removes it.`,
   );
 }
