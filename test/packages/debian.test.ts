@@ -43,10 +43,11 @@ describe("on a Debian that systemd runs", () => {
     await requireTools(["mmdebstrap", "chroot", "unshare", "nsenter"]);
     await mkdir(CACHE, { recursive: true });
     directory = await mkdtemp(join(CACHE, "deb-"));
-    const tree = await copyTree(await buildBaseTree(CACHE), directory);
+    const base = await buildBaseTree(CACHE, "trixie");
+    const tree = await copyTree(base, directory);
     for (const path of NOT_OURS) await rm(join(tree, path), { recursive: true, force: true });
     await copyFile(deb, join(tree, DEB));
-    machine = await startNamespaces({ tree, directory });
+    machine = await startNamespaces({ tree, directory, makeTree: async (place) => await copyTree(base, place) });
     at = { machine, note: () => undefined };
   });
   afterAll(async () => {

@@ -3,8 +3,10 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
+import { addKubeadm, FIRST, findKubeadm } from "./disk/add-kubeadm.ts";
 import { addUpstreamSuite, findSuitePrograms } from "./disk/add-upstream-suite.ts";
 import { buildDisk, buildTree, copyTree } from "./disk/build-disk.ts";
+import { RELEASES, type Release } from "./disk/recipe.ts";
 import { requireTools } from "./disk/tools.ts";
 import type { Machine } from "./machines/machine.ts";
 import { startNamespaces } from "./machines/namespaces.ts";
@@ -23,6 +25,8 @@ import type { Scenario } from "./scenarios/scenario.ts";
  *                                the scenario alone, on a machine that was kept
  * npm run vm -- --machine namespaces
  *                                on this machine's kernel and with its cgroups, in namespaces: not emulated, and so fast
+ * npm run vm -- --release bookworm
+ *                                of Debian 12 in place of 13, with the Node.js that runs this
  *
  * The machine is emulated by QEMU, with a kernel, systemd and packages of Debian. Its files are kept from run to run in
  * $NODELET_VM_CACHE (default /var/tmp/nodelet-vm). Prints TAP. Exit code 1 where a scenario fails.
@@ -32,6 +36,7 @@ const { values } = parseArgs({
     list: { type: "boolean", default: false },
     only: { type: "string", multiple: true, default: [] },
     machine: { type: "string", default: "qemu" },
+    release: { type: "string", default: "trixie" },
     shell: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
     attach: { type: "string" },
@@ -72,7 +77,8 @@ async function main(): Promise<number> {
 
 /** What is wrong with the choices, in words. */
 function findProblem(): string | undefined {
-  const { machine, shell, keep, attach } = values;
+  const { machine, release, shell, keep, attach } = values;
+  if (!isRelease(release)) return `--release is ${Object.keys(RELEASES).join(" or ")}, not ${release}`;
   if (machine !== "qemu" && machine !== "namespaces") return `--machine is qemu or namespaces, not ${machine}`;
   if (machine !== "qemu" && (shell || keep || attach !== undefined))
     return "--shell, --keep and --attach are for --machine qemu";
@@ -114,14 +120,23 @@ async function startMachine(directory: string, cache: string): Promise<Machine> 
   const isQemu = values.machine === "qemu";
   await requireTools(["mmdebstrap", "chroot", ...(isQemu ? QEMU_TOOLS : NAMESPACES_TOOLS)]);
   console.error("# The machine's files are made …");
-  const tree = await buildTree(cache);
+  const tree = await buildTree(cache, isRelease(values.release) ? values.release : "trixie");
   if (!isQemu) {
     const copy = await copyTree(tree, directory);
     const programs = findSuitePrograms(process.env);
     if (programs !== undefined) await addUpstreamSuite(copy, programs);
-    return await startNamespaces({ tree: copy, directory });
+    const assets = findKubeadm(process.env);
+    if (assets !== undefined) await addKubeadm(copy, assets, FIRST);
+    return await startNamespaces({
+      ...{ tree: copy, directory },
+      makeTree: async (place) => await copyTree(tree, place),
+    });
   }
   const disk = await buildDisk(tree, directory);
   console.error(`# The machine starts; its console: ${directory}/console.log`);
   return await startQemu({ disk, directory, isShell: values.shell });
+}
+
+function isRelease(name: string): name is Release {
+  return Object.hasOwn(RELEASES, name);
 }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { writePodNetwork } from "./pod-network.ts";
 
 /** Where the suite lies on the machine. */
 export const SUITE_DIRECTORY = "/opt/suite";
@@ -49,18 +50,6 @@ const CONTAINERD_CONFIGURATION = `version = 2
     test-handler.runtime_type = "io.containerd.runc.v2"
 `;
 
-const NETWORK = {
-  cniVersion: "0.4.0",
-  name: "suite",
-  plugins: [
-    {
-      ...{ type: "bridge", bridge: "suite0", isGateway: true, ipMasq: true, hairpinMode: true },
-      ipam: { type: "host-local", ranges: [[{ subnet: POD_RANGE }]], routes: [{ dst: "0.0.0.0/0" }] },
-    },
-    { type: "portmap", capabilities: { portMappings: true } },
-  ],
-};
-
 const KUBELET = '#!/bin/sh\nexec nodelet kubelet "$@"\n';
 /** Whoever runs the suite is root already. */
 const SUDO = '#!/bin/sh\nwhile case $1 in -*) ;; *) false ;; esac; do shift; done\nexec "$@"\n';
@@ -70,7 +59,7 @@ const MACHINE_RULES = "os: Linux\nkernelSpec:\n  versions: ['.*']\n";
 /** Puts the suite into a machine's files, with nodelet in the place of the kubelet that it starts. */
 export async function addUpstreamSuite(tree: string, { suite, etcd, images }: SuitePrograms): Promise<void> {
   const directory = join(tree, SUITE_DIRECTORY);
-  for (const name of ["cni", "images"]) await mkdir(join(directory, name), { recursive: true });
+  await mkdir(join(directory, "images"), { recursive: true });
   await copyFile(suite, join(directory, "e2e_node.test"));
   await copyFile(etcd, join(tree, "usr/local/bin/etcd"));
   for (const [index, image] of images.entries()) await copyFile(image, join(directory, "images", `${index}.tar`));
@@ -78,6 +67,6 @@ export async function addUpstreamSuite(tree: string, { suite, etcd, images }: Su
   await writeFile(join(tree, "usr/local/bin/sudo"), SUDO, { mode: 0o755 });
   await writeFile(join(directory, "kubelet.yaml"), KUBELET_CONFIGURATION);
   await writeFile(join(directory, "containerd.toml"), CONTAINERD_CONFIGURATION);
-  await writeFile(join(directory, "cni/10-suite.conflist"), JSON.stringify(NETWORK));
+  await writePodNetwork(join(directory, "cni/10-suite.conflist"), "suite0", POD_RANGE);
   await writeFile(join(directory, "machine.yaml"), MACHINE_RULES);
 }

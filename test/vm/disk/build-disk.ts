@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { runCommand } from "../../../src/cluster/processes/run-command.ts";
-import { FINISHING, GUEST_FILES, PACKAGES, RELEASE } from "./recipe.ts";
+import { FINISHING, GUEST_FILES, PACKAGES, RELEASES, type Release } from "./recipe.ts";
 
 const MIRROR = "http://deb.debian.org/debian";
 /** Building takes a minute on a fast machine, and many on a slow one. */
@@ -20,8 +20,8 @@ export interface Disk {
 }
 
 /** Makes the machine's tree of files, and in it this checkout's own package, which is made anew each time. */
-export async function buildTree(cache: string): Promise<string> {
-  const tree = await buildBaseTree(cache);
+export async function buildTree(cache: string, release: Release): Promise<string> {
+  const tree = await buildBaseTree(cache, release);
   await installPackage(tree, cache);
   return tree;
 }
@@ -30,12 +30,12 @@ export async function buildTree(cache: string): Promise<string> {
  * Makes the machine's tree of files of Debian's packages alone. It is kept from run to run as long as the recipe is the
  * same, with what `buildTree` has put into it. Returns its directory.
  */
-export async function buildBaseTree(cache: string): Promise<string> {
-  const recipe = createHash("sha256").update(JSON.stringify([RELEASE, PACKAGES, GUEST_FILES, FINISHING]));
+export async function buildBaseTree(cache: string, release: Release): Promise<string> {
+  const recipe = createHash("sha256").update(JSON.stringify([release, PACKAGES, GUEST_FILES, FINISHING]));
   const tree = join(cache, `tree-${recipe.digest("hex").slice(0, 12)}`);
   if (!existsSync(tree)) {
     await mkdir(cache, { recursive: true });
-    await buildBase(`${tree}.new`);
+    await buildBase(`${tree}.new`, release);
     await rename(`${tree}.new`, tree);
   }
   return tree;
@@ -58,11 +58,13 @@ export async function buildDisk(tree: string, cache: string): Promise<Disk> {
   return { image, kernel: find("vmlinuz-"), initrd: find("initrd.img-") };
 }
 
-async function buildBase(tree: string): Promise<void> {
+async function buildBase(tree: string, release: Release): Promise<void> {
   await rm(tree, { recursive: true, force: true });
   const excluded = NEVER_READ.map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
-  const options = ["--variant=minbase", ...excluded, `--include=${PACKAGES.join(",")}`];
-  await runLong("mmdebstrap", [...options, RELEASE, tree, MIRROR]);
+  const packages = [...PACKAGES, ...(RELEASES[release].hasNode ? ["nodejs"] : [])];
+  const options = ["--variant=minbase", ...excluded, `--include=${packages.join(",")}`];
+  await runLong("mmdebstrap", [...options, release, tree, MIRROR]);
+  if (!RELEASES[release].hasNode) await copyFile(process.execPath, join(tree, "usr/bin/node"));
   for (const { path, text, isProgram } of GUEST_FILES) {
     await mkdir(dirname(join(tree, path)), { recursive: true });
     await writeFile(join(tree, path), text);

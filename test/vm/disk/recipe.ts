@@ -1,5 +1,9 @@
-/** The Debian release that the machine is made of: systemd 257, kernel 6.12, containerd 1.7. */
-export const RELEASE = "trixie";
+/**
+ * The Debian releases that the machine can be made of. trixie: systemd 257, kernel 6.12, containerd 1.7; bookworm: systemd
+ * 252, kernel 6.1, containerd 1.6. Where a release's Node.js is older than nodelet needs, the one that runs this is taken.
+ */
+export const RELEASES = { trixie: { hasNode: true }, bookworm: { hasNode: false } } as const;
+export type Release = keyof typeof RELEASES;
 
 /** What the machine has beside a minimal Debian. The kernel is the one for virtual machines: its disk is half the size. */
 export const PACKAGES: readonly string[] = [
@@ -17,7 +21,7 @@ export const PACKAGES: readonly string[] = [
     "conntrack",
   ],
   ...["containerd", "runc", "containernetworking-plugins", "busybox-static", "apparmor", "e2fsprogs"],
-  ...["nodejs", "ca-certificates", "curl", "linux-image-cloud-amd64", "initramfs-tools"],
+  ...["ca-certificates", "curl", "linux-image-cloud-amd64", "initramfs-tools"],
 ];
 
 /** The host name of the machine, and so the name of its node. */

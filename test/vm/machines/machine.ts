@@ -27,6 +27,11 @@ export interface Machine {
   switchOn(): Promise<void>;
   /** Takes the power away, and gives it back. Nothing that is in the machine's memory alone survives. */
   cutPower(): Promise<void>;
+  /**
+   * Starts another machine of the same files, which `prepare` changes first, and puts a cable between the two: each has an end
+   * of it as `lan0`. It is removed with this one. Rejects where only one machine can be had.
+   */
+  startNeighbour(prepare: (tree: string) => Promise<void>): Promise<Machine>;
   /** Switches it off and leaves nothing behind. */
   remove(): Promise<void>;
   /** Leaves it as it is, for another run. Rejects where this kind of machine cannot be kept. */

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { runCommand } from "../../../src/cluster/processes/run-command.ts";
 import { within } from "./channel.ts";
 import type { Machine, ScriptEnd } from "./machine.ts";
 
@@ -75,14 +76,24 @@ interface NamespacesOptions {
   /** The machine's files, which it changes. */
   readonly tree: string;
   readonly directory: string;
+  /** Makes the same files for another machine, in a directory of its own, and returns where they are. */
+  makeTree(directory: string): Promise<string>;
 }
+
+interface NamespacesMachine extends Machine {
+  /** Its first process, as this machine knows it. */
+  firstPid(): Promise<string>;
+}
+
+/** Machines that this process has started. */
+let started = 0;
 
 /**
  * Starts systemd as the first process of namespaces of its own, on the kernel of this machine: as fast as that is, and
  * with its version of cgroups. A cut of the power kills all processes; what they wrote is in this machine's memory still.
  * The settings of the kernel that a node agent changes are put back when the machine is removed.
  */
-export async function startNamespaces({ tree, directory }: NamespacesOptions): Promise<Machine> {
+export async function startNamespaces({ tree, directory, makeTree }: NamespacesOptions): Promise<NamespacesMachine> {
   const scripts = {
     enter: join(directory, "enter.sh"),
     boot: join(directory, "boot.sh"),
@@ -92,7 +103,8 @@ export async function startNamespaces({ tree, directory }: NamespacesOptions): P
   await writeFile(scripts.boot, BOOT, { mode: 0o755 });
   await writeFile(scripts.leave, LEAVE, { mode: 0o755 });
   const putBackSettings = await keepKernelSettings();
-  const cgroup = `nodelet-vm-${process.pid}`;
+  const cgroup = `nodelet-vm-${process.pid}-${started++}`;
+  const neighbours: Machine[] = [];
   const heard: string[] = [];
   const inside = new Set<ChildProcess>();
   const begin = async (): Promise<ChildProcess> =>
@@ -119,7 +131,33 @@ export async function startNamespaces({ tree, directory }: NamespacesOptions): P
     await kill();
     outer = await begin();
   };
-  const machine: Machine = {
+  const machine: NamespacesMachine = {
+    firstPid: async () => await readFirstPid(outer),
+    startNeighbour: async (prepare) => {
+      const place = await mkdtemp(join(directory, "neighbour-"));
+      const files = await makeTree(place);
+      await prepare(files);
+      const neighbour = await startNamespaces({ tree: files, directory: place, makeTree });
+      neighbours.push(neighbour);
+      const [own, other] = [await machine.firstPid(), await neighbour.firstPid()];
+      const cable = [
+        "link",
+        "add",
+        "name",
+        "lan0",
+        "netns",
+        own,
+        "type",
+        "veth",
+        "peer",
+        "name",
+        "lan0",
+        "netns",
+        other,
+      ];
+      await runCommand("ip", cable, { timeoutMs: START_MS });
+      return neighbour;
+    },
     kind: "namespaces",
     keepsShims: false,
     heard,
@@ -137,7 +175,9 @@ export async function startNamespaces({ tree, directory }: NamespacesOptions): P
     switchOn,
     cutPower: switchOn,
     remove: async () => {
+      for (const neighbour of neighbours) await neighbour.remove();
       await kill();
+      await rm(tree, { recursive: true, force: true });
       await putBackSettings();
     },
     keep: async () => await Promise.reject(new Error("only a machine of QEMU can be kept")),
@@ -177,10 +217,14 @@ interface Followed {
   readonly inside: Set<ChildProcess>;
 }
 
+async function readFirstPid({ pid }: ChildProcess): Promise<string> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
+  if (children.trim() === "") throw new Error("the machine is switched off");
+  return children.trim();
+}
+
 async function runInside(outer: ChildProcess, text: string, followed?: Followed): Promise<ScriptEnd> {
-  const children = await readFile(`/proc/${outer.pid}/task/${outer.pid}/children`, "utf8");
-  const first = children.trim();
-  if (first === "") throw new Error("the machine is switched off");
+  const first = await readFirstPid(outer);
   const enter = ["-t", first, "-m", "-p", "-n", "-u", "-i", "-C", "--", "env", "-i", "HOME=/root"];
   const path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
   const wrapped = `exec 2>&1 4>&3; mkdir -p /run/vm; ${text}`;

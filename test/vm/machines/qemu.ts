@@ -93,6 +93,7 @@ function createMachine(options: QemuOptions, first: Running): Machine {
       await stop();
       await Promise.all([...Object.values(sockets), kept].map(async (path) => await rm(path, { force: true })));
     },
+    startNeighbour: async () => await Promise.reject(new Error("QEMU starts one machine only")),
     keep: async () => {
       const known: Kept = { pid: running.pid, disk: options.disk };
       await writeFile(kept, JSON.stringify(known));

@@ -3,6 +3,7 @@ import { installedPackage } from "./installed-package.ts";
 import { mountPropagation, sysctls } from "./isolation.ts";
 import { oomScores, securityProfiles } from "./kernel-features.ts";
 import { kills } from "./kills.ts";
+import { kubeadm } from "./kubeadm.ts";
 import { groupKill, outOfMemory } from "./out-of-memory.ts";
 import { ownUnits } from "./own-units.ts";
 import { powerCuts } from "./power-cuts.ts";
@@ -22,6 +23,6 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[ownUnits, oomScores, securityProfiles],
   ...[outOfMemory, groupKill, pidsLimit, diskPressure],
   ...[sysctls, mountPropagation],
-  upstreamSuite,
+  ...[kubeadm, upstreamSuite],
   removal,
 ];

@@ -10,7 +10,8 @@ const GREEDY = "tail /dev/zero";
 /** The kernel's killer, as users meet it most: a container takes more than its limit. */
 export const outOfMemory: Scenario = {
   name: "out-of-memory",
-  promise: "a container and a pod that take more memory than their limit are ended, and their statuses say OOMKilled",
+  promise:
+    "a container and a pod that take more memory than their limit are ended, and the container's status says OOMKilled",
   run: async (at) => {
     const once: Partial<PodSpec> = { restartPolicy: "Never" };
     await createPod(at, "container-limit", { script: GREEDY, container: { resources: LIMIT }, spec: once });
@@ -18,7 +19,7 @@ export const outOfMemory: Scenario = {
     await createPod(at, "neighbour", { container: { resources: LIMIT } });
     for (const name of ["container-limit", "pod-limit"]) {
       const { status } = await untilPod(at, name, (pod) => pod.status?.phase === "Failed");
-      expectKilled(at, name, status?.containerStatuses?.[0]?.state);
+      expectKilled(at, name, status?.containerStatuses?.[0]?.state, name === "container-limit");
     }
     await untilReady(at, "neighbour");
     await deletePods(at, "container-limit", "pod-limit", "neighbour");
@@ -49,9 +50,10 @@ export const groupKill: Scenario = {
   },
 };
 
-function expectKilled(at: Stage, name: string, state: ContainerState | undefined): void {
+/** Before containerd 1.7 the runtime hears of the killer in the container's own cgroup alone, and tells of an error otherwise. */
+function expectKilled(at: Stage, name: string, state: ContainerState | undefined, isToldOf = true): void {
   const ended = state?.terminated;
   at.note(`${name}: ${ended?.reason}, exit code ${ended?.exitCode}`);
-  expectSame(ended?.reason ?? "", "OOMKilled", `the reason of ${name}`);
+  if (isToldOf) expectSame(ended?.reason ?? "", "OOMKilled", `the reason of ${name}`);
   expectTrue(ended?.exitCode === 137, `the exit code of ${name} is ${ended?.exitCode}`);
 }

@@ -10,6 +10,7 @@ const CUTS = Number(process.env["NODELET_VM_CUTS"] ?? "3");
 const SEED = Number(process.env["NODELET_VM_SEED"] ?? "1");
 /** A pod takes about that long to start, so that it is met at each of its steps. */
 const LONGEST_MS = 4_000;
+const LOOK_AGAIN_MS = 50;
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 /** An emptyDir and a service account's token are staged while a pod starts. */
 const SCRATCH = { volumes: [{ name: "scratch", emptyDir: {} }] };
@@ -24,8 +25,9 @@ export const powerCuts: Scenario = {
     await untilReady(at, "lasting");
     const pods = ["lasting"];
     for (let cut = 1; cut <= CUTS; cut++) {
-      const written = writeConfigMaps(at, `cut-${cut}`);
       const created = `cut-${cut}`;
+      const written = writeConfigMaps(at, created);
+      while (!at.machine.heard.some((line) => line.startsWith(`${created}-`))) await delay(LOOK_AGAIN_MS);
       await createPod(at, created, { spec: SCRATCH });
       pods.push(created);
       await delay(random.next() * LONGEST_MS);
@@ -33,7 +35,7 @@ export const powerCuts: Scenario = {
       await written;
       await untilServiceAnswers(at);
       await untilNodeReady(at);
-      await expectKept(at, `cut-${cut}`);
+      await expectKept(at, created);
       for (const name of pods) await untilReady(at, name);
       await until(
         at,
