@@ -1,0 +1,37 @@
+import type { OpenFiles } from "../../proc-port.ts";
+import { listKernelNames, readKernelLink } from "../cgroups/kernel-files.ts";
+
+/** A directory is listed for each process. */
+const MAX_PROCESSES = 1_024;
+/** A link is read for each descriptor, about five microseconds. */
+const MAX_LINKS = 4_096;
+
+/**
+ * Counts what the processes have open, as cadvisor does (container/libcontainer/handler.go), but within bounds: beyond
+ * them the count is undefined and never too low. `pause` is awaited before each process.
+ */
+export async function countOpenFiles(
+  proc: string,
+  pids: readonly number[],
+  pause: () => Promise<void>,
+): Promise<OpenFiles | undefined> {
+  if (pids.length > MAX_PROCESSES) return undefined;
+  let descriptors = 0;
+  let sockets = 0;
+  for (const pid of pids) {
+    await pause();
+    const directory = `${proc}/${pid}/fd`;
+    const names = listKernelNames(directory) ?? [];
+    descriptors += names.length;
+    if (descriptors > MAX_LINKS) continue;
+    sockets += names.filter((name) => readKernelLink(`${directory}/${name}`)?.startsWith("socket:")).length;
+  }
+  return { descriptors, sockets: descriptors > MAX_LINKS ? undefined : sockets };
+}
+
+/** Reads the soft limit of open files in `/proc/PID/limits`. */
+export function parseOpenFileLimit(text: string): number | undefined {
+  const soft = /^Max open files\s+(\d+|unlimited)\s/m.exec(text)?.[1];
+  if (soft === undefined) return undefined;
+  return soft === "unlimited" ? -1 : Number(soft);
+}
