@@ -73,7 +73,7 @@ export interface DiskActivity {
 }
 
 /** The operations of one direction that have ended. */
-export interface DiskOperations {
+interface DiskOperations {
   readonly count: number;
   /** How many were joined with others before the device saw them. */
   readonly merged: number;

@@ -26,7 +26,7 @@ let endpoints: StatsEndpoints;
 beforeEach(() => {
   world = createStatsWorld();
   const { cgroups, proc } = world.host;
-  cgroups.set("/", { memory: { workingSet: 400 * MIB }, pids: [1, 2] });
+  cgroups.set("/", { memory: { workingSet: 400 * MIB }, pids: [2] });
   cgroups.set("/k8s.io/sandbox-of-web", { pids: [7] });
   cgroups.set("/k8s.io/c1", {
     cpu: { usageNanoseconds: 1.25 * SECOND, userNanoseconds: SECOND, systemNanoseconds: 0.25 * SECOND },
@@ -52,7 +52,8 @@ beforeEach(() => {
       disks: [],
     },
   });
-  proc.openByPid.set(1, { files: { descriptors: 7, sockets: 2 }, limit: -1 });
+  proc.openByPid.set(1, { files: { descriptors: 99, sockets: 99 }, limit: -1 });
+  proc.openByPid.set(2, { files: { descriptors: 7, sockets: 2 }, limit: 512 });
   proc.openByPid.set(7, { files: { descriptors: 4, sockets: 0 }, limit: 1_024 });
   proc.disks = DISKS;
   const counts = { bytes: 100, packets: 1, errors: 2, dropped: 3 };

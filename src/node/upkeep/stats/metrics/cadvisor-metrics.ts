@@ -6,9 +6,9 @@ import { visibleInterfaces } from "../summary/describe-usage.ts";
 import { CGROUP_SERIES } from "./cgroup-series.ts";
 import { computeDiskSeries } from "./disk-series.ts";
 import { computeMachineSeries, type MachineFacts } from "./machine-series.ts";
+import { type Disk, type MeasuredSubject, type SampleLabels, sampleOf } from "./measured-subject.ts";
 import { joinFamilies, type MetricFamily } from "./metric-page.ts";
 import { computeOpenFileSeries } from "./open-file-series.ts";
-import { type Disk, type Labels, type Subject, sampleOf } from "./subject.ts";
 
 /** The readings, and everything else that the page shows. */
 export interface CadvisorInput {
@@ -69,7 +69,7 @@ export function computeCadvisorMetrics(input: CadvisorInput | undefined): Metric
 /** Upstream's value for a container of a runtime that makes no health checks, as none does that speaks CRI. */
 const NO_HEALTH_CHECK = -1;
 
-function describeMachine({ readings, deviceOf, diskActivity }: CadvisorInput): Subject {
+function describeMachine({ readings, deviceOf, diskActivity }: CadvisorInput): MeasuredSubject {
   const { usage, node, storage } = readings;
   const { memory, ...rest } = usage.node.usage;
   const limits = { limit: node.memoryCapacityBytes, swapLimit: node.swapCapacityBytes };
@@ -106,7 +106,7 @@ function findActivity(all: readonly DiskActivity[], { name, numbers }: MountedDe
  * Describes a cgroup that holds others, or a daemon. A pod's has the names of the pod, as upstream's has, and began with
  * its sandbox. The kernel does not tell when another was made.
  */
-function describeGroup({ path, pod, ...measured }: GroupUsage, pods: readonly PodUsage[]): Subject {
+function describeGroup({ path, pod, ...measured }: GroupUsage, pods: readonly PodUsage[]): MeasuredSubject {
   const names = pod === undefined ? {} : { namespace: pod.namespace, pod: pod.name };
   const createdAt = pods.find((one) => one.pod.uid === pod?.uid)?.createdAt ?? 0;
   // Upstream knows no first process of such a cgroup, and tells no limit.
@@ -115,9 +115,9 @@ function describeGroup({ path, pod, ...measured }: GroupUsage, pods: readonly Po
   return files === undefined ? group : { ...group, files };
 }
 
-function describePod(input: CadvisorInput, { pod, sandbox, containers, network }: PodUsage): Subject[] {
+function describePod(input: CadvisorInput, { pod, sandbox, containers, network }: PodUsage): MeasuredSubject[] {
   const names = { namespace: pod.namespace, pod: pod.name };
-  const describe = (member: ContainerUsage, more: Pick<Subject, "interfaces" | "disks">): Subject => ({
+  const describe = (member: ContainerUsage, more: Pick<MeasuredSubject, "interfaces" | "disks">): MeasuredSubject => ({
     ...member,
     ...more,
     labels: labelsOf({
@@ -144,15 +144,15 @@ function disksOf({ readings, deviceOf }: CadvisorInput, podUid: string, { id }: 
 }
 
 /** All samples of a family have the same labels. */
-function labelsOf(labels: Labels): Labels {
+function labelsOf(labels: SampleLabels): SampleLabels {
   return { container: "", id: "", image: "", name: "", namespace: "", pod: "", ...labels };
 }
 
 function gauge(
   name: string,
   help: string,
-  subjects: readonly Subject[],
-  amountOf: (subject: Subject) => number | undefined,
+  subjects: readonly MeasuredSubject[],
+  amountOf: (subject: MeasuredSubject) => number | undefined,
 ): MetricFamily {
   const samples = subjects.flatMap((subject) => {
     const value = amountOf(subject);
@@ -164,7 +164,7 @@ function gauge(
 /**
  * Computes the samples of start times and limits, which carry no timestamp. A limit that does not exist is shown as 0.
  */
-function computeSpecs(subjects: readonly Subject[]): MetricFamily[] {
+function computeSpecs(subjects: readonly MeasuredSubject[]): MetricFamily[] {
   const families = [
     gauge(
       "container_start_time_seconds",
@@ -222,7 +222,7 @@ const TRAFFIC = [
   ["errors", "errors encountered while"],
 ] as const;
 
-function computeNetworks(subjects: readonly Subject[]): MetricFamily[] {
+function computeNetworks(subjects: readonly MeasuredSubject[]): MetricFamily[] {
   const family = (direction: "receive" | "transmit", [name, what]: (typeof TRAFFIC)[number]): MetricFamily => {
     const doing = direction === "receive" ? "receiving" : "transmitting";
     const done = direction === "receive" ? "received" : "transmitted";

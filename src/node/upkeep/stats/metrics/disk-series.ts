@@ -1,6 +1,6 @@
 import type { DiskActivity } from "../../../../host/proc-port.ts";
+import { type Disk, type MeasuredSubject, sampleOf } from "./measured-subject.ts";
 import type { MetricFamily } from "./metric-page.ts";
-import { type Disk, type Subject, sampleOf } from "./subject.ts";
 
 type Row = readonly [name: string, help: string, type: MetricFamily["type"], read: (disk: Disk) => number | undefined];
 
@@ -92,7 +92,7 @@ const ROWS: readonly Row[] = [
  * Computes the series of file systems and of what their devices did. Upstream divides the kernel's milliseconds as if
  * they were nanoseconds (fs/fs.go has no conversion), which makes its seconds a million times too few.
  */
-export function computeDiskSeries(subjects: readonly Subject[]): MetricFamily[] {
+export function computeDiskSeries(subjects: readonly MeasuredSubject[]): MetricFamily[] {
   return ROWS.map(([name, help, type, read]) => ({
     name,
     help,

@@ -1,7 +1,7 @@
 import type { MachineIdentity, MachineParts } from "../../../../host/port.ts";
 import type { NodeReadings } from "../node-stats.ts";
+import type { SampleLabels } from "./measured-subject.ts";
 import type { MetricFamily } from "./metric-page.ts";
-import type { Labels } from "./subject.ts";
 
 /** What the page tells of the machine. */
 export type MachineFacts = MachineParts &
@@ -17,7 +17,7 @@ export function computeMachineSeries(machine: MachineFacts, amounts: Amounts): M
   const many = (
     name: string,
     help: string,
-    values: ReadonlyArray<{ readonly value: number; readonly more: Labels }>,
+    values: ReadonlyArray<{ readonly value: number; readonly more: SampleLabels }>,
   ): MetricFamily => ({
     name,
     help,
@@ -63,7 +63,7 @@ function versionsOf({ kernelRelease, osImage }: MachineFacts) {
 
 /** A kubelet is built without the library that knows of such memory, and says 0 too. */
 function computeLastingMemory(
-  many: (name: string, help: string, values: ReadonlyArray<{ value: number; more: Labels }>) => MetricFamily,
+  many: (name: string, help: string, values: ReadonlyArray<{ value: number; more: SampleLabels }>) => MetricFamily,
 ): MetricFamily[] {
   const modes = ["memory_mode", "app_direct_mode"].map((mode) => ({ value: 0, more: { mode } }));
   return [

@@ -1,13 +1,13 @@
 import type { ProcessFiles } from "../readings/process-files.ts";
+import { type MeasuredSubject, type SampleLabels, sampleOf } from "./measured-subject.ts";
 import type { MetricFamily } from "./metric-page.ts";
-import { type Labels, type Subject, sampleOf } from "./subject.ts";
 
 /** Computes the series of what the processes of the cgroup itself have open, and how much they may. */
-export function computeOpenFileSeries(subjects: readonly Subject[]): MetricFamily[] {
+export function computeOpenFileSeries(subjects: readonly MeasuredSubject[]): MetricFamily[] {
   const family = (
     [name, help]: readonly [string, string],
     countOf: (files: ProcessFiles) => number | undefined,
-    more: Labels = {},
+    more: SampleLabels = {},
   ): MetricFamily => ({
     name,
     help,

@@ -5,7 +5,7 @@ import type { OpenFiles, Proc } from "../../../../host/proc-port.ts";
 export interface ProcessFiles {
   /** Undefined for more processes than are looked at. */
   readonly open: OpenFiles | undefined;
-  /** How many files the first process may open; -1 without a limit, undefined where the process has gone. */
+  /** How many files the first process, or the machine's, may open; -1 without a limit, undefined where the process has gone. */
   readonly limit: number | undefined;
 }
 
@@ -25,6 +25,8 @@ interface ProcessFilesDeps {
  */
 const REMEMBERED_MS = 10 * SECOND;
 const FORGOTTEN_MS = MINUTE;
+/** The machine's first process, which is often in another cgroup than the root. */
+const INIT_PID = 1;
 
 export function createProcessFiles({ clock, proc }: ProcessFilesDeps): ProcessFilesReader {
   const known = new Map<string, { readonly at: number; readonly files: ProcessFiles }>();
@@ -40,7 +42,7 @@ export function createProcessFiles({ clock, proc }: ProcessFilesDeps): ProcessFi
       sweep(now);
       const before = known.get(path);
       if (before !== undefined && now - before.at < REMEMBERED_MS) return before.files;
-      const [first] = pids;
+      const first = path === "/" ? INIT_PID : pids[0];
       const limit = first === undefined ? undefined : await proc.openFileLimit(first);
       const files = { open: await proc.openFiles(pids), limit };
       known.set(path, { at: now, files });

@@ -3,11 +3,11 @@ import type { DiskActivity, InterfaceCounters } from "../../../../host/proc-port
 import type { MeasuredCgroup } from "../readings/usage-snapshot.ts";
 import type { MetricSample } from "./metric-page.ts";
 
-export type Labels = Readonly<Record<string, string>>;
+export type SampleLabels = Readonly<Record<string, string>>;
 
 /** A subject of the samples of `/metrics/cadvisor`: the machine, a cgroup, a sandbox or a container. */
-export interface Subject extends MeasuredCgroup {
-  readonly labels: Labels;
+export interface MeasuredSubject extends MeasuredCgroup {
+  readonly labels: SampleLabels;
   /** The creation time in milliseconds since the epoch. 0 means that it is not known. */
   readonly createdAt: number;
   readonly interfaces: readonly InterfaceCounters[];
@@ -24,6 +24,6 @@ export interface Disk {
 }
 
 /** A sample of the subject, with its labels and the time of its reading. */
-export function sampleOf({ labels, at }: Subject, value: number): MetricSample {
+export function sampleOf({ labels, at }: MeasuredSubject, value: number): MetricSample {
   return { labels, value, at };
 }
