@@ -137,6 +137,17 @@ export interface DiskTraffic {
   readonly writes: number;
   readonly readBytes: number;
   readonly writtenBytes: number;
+  /** Told where the kernel divides the device by a model of its cost (version 2, `io.cost.qos`). */
+  readonly cost?: DiskCost;
+}
+
+/** Counters of the device's time in microseconds, as the model counts it. */
+export interface DiskCost {
+  readonly usage: number;
+  readonly wait: number;
+  /** What was used ahead of the share, and what was waited for that. */
+  readonly inDebt: number;
+  readonly inDelay: number;
 }
 
 /** The counters of a quota. */

@@ -246,6 +246,23 @@ export interface Machine {
   /** The same, with how full the file system is. It may never settle where the file system is another machine's. */
   fileSystemUsage(path: string): Promise<FileSystemUsage>;
   identity(): Promise<MachineIdentity>;
+  /** Looks at every processor, which takes milliseconds. */
+  parts(): Promise<MachineParts>;
+}
+
+/** What the machine is built of. 0 and nothing mean that the kernel does not tell. */
+export interface MachineParts {
+  readonly physicalCores: number;
+  readonly sockets: number;
+  readonly memoryModules: readonly MemoryModules[];
+}
+
+/** The memory modules of one type. */
+export interface MemoryModules {
+  /** The kernel's word for it: `Unbuffered-DDR4`. */
+  readonly type: string;
+  readonly count: number;
+  readonly bytes: number;
 }
 
 /** The facts that tell this machine, and this boot of it, from others. */

@@ -251,6 +251,17 @@ describe("the kernel's cgroups", () => {
     expect((await cgroups.read(PATHS[FIRST] ?? ""))?.pressure).toEqual({ cpu: waited, memory: waited, io: waited });
   });
 
+  it("of version 2 tell of a device's time by a model of its cost, where there is one", async () => {
+    const root = await makeTree({
+      "cgroup.controllers": "",
+      "cgroup.procs": "1\n",
+      "io.stat":
+        "8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0 cost.usage=50 cost.wait=6 cost.indebt=7 cost.indelay=8\n",
+    });
+    const usage = await createLinuxCgroups({ root }).read("/", { details: true });
+    expect(usage?.details?.disks[0]?.cost).toEqual({ usage: 50, wait: 6, inDebt: 7, inDelay: 8 });
+  });
+
   it("of version 2 have a root that only knows how much memory is free", async () => {
     const root = await makeTree({
       "cgroup.controllers": "",

@@ -129,6 +129,13 @@ describe("the statistics of pods that run", () => {
     expect(
       readSample(body, /container_network_receive_bytes_total\{[^}]*pod="idle-e2e",interface="eth0"\}/),
     ).toBeGreaterThan(0);
+    expect(readSample(body, /container_file_descriptors\{container="main",[^}]*pod="busy-e2e"\}/)).toBeGreaterThan(0);
+    expect(readSample(body, /container_sockets\{container="main",[^}]*pod="busy-e2e"\}/)).toBe(0);
+    expect(
+      readSample(body, /container_ulimits_soft\{container="main",[^}]*pod="busy-e2e",ulimit="max_open_files"\}/),
+    ).toBeGreaterThanOrEqual(1_024);
+    expect(readSample(body, /container_fs_io_time_seconds_total\{[^}]*id="\/"[^}]*\}/)).toBeGreaterThan(0);
+    expect(readSample(body, /machine_cpu_physical_cores\{[^}]*\}/)).toBeGreaterThan(0);
     expect(body).toMatch(/^container_scrape_error 0$/m);
     for (const page of [resource.body, body]) {
       for (const line of page.split("\n")) {

@@ -192,6 +192,45 @@ describe("a class with a provisioner", () => {
   });
 });
 
+describe("a bound volume", () => {
+  const ZONE = "topology.kubernetes.io/zone";
+  const bound = { storageClassName: "" };
+  const reserved = { ...bound, claimRef: { namespace: "default", name: "data" } };
+  const relabel = (zone: string) =>
+    bench.change("persistentvolumes v1", ({ metadata, ...rest }) => ({
+      ...rest,
+      metadata: { ...metadata, labels: { ...metadata.labels, [ZONE]: zone } },
+    }));
+  const told = (words: string) => expect(bench.events()).toContainEqual(expect.stringContaining(words));
+
+  test("has its pod wait until it is in the zone of a node", async () => {
+    await putNode("n1", { [ZONE]: "a" });
+    await bench.put("persistentvolumes", volume("v1", reserved));
+    await bench.put("persistentvolumeclaims", claim("data", bound));
+    expect(volumeOf("data")).toBe("v1");
+    await relabel("b");
+    await putPod("app", { claims: ["data"] });
+    told("0/1 nodes are available: 1 node(s) had no available volume zone.");
+    expect(nodeOf("app")).toBeUndefined();
+    await relabel("b__a");
+    expect(nodeOf("app")).toBe("n1");
+  });
+
+  test("of one pod is given up by a less important one", async () => {
+    await putNode("n1");
+    const exclusive = { ...bound, accessModes: ["ReadWriteOncePod"] };
+    await bench.put("persistentvolumes", volume("v1", { ...reserved, ...exclusive }));
+    await bench.put("persistentvolumeclaims", claim("data", exclusive));
+    await putPod("low", { claims: ["data"] });
+    expect(nodeOf("low")).toBe("n1");
+    await putPod("same", { claims: ["data"] });
+    told("1 node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode.");
+    await putPod("high", { claims: ["data"], priority: 10 });
+    expect(podAt("high")?.status?.nominatedNodeName).toBe("n1");
+    told("Preempted by pod");
+  });
+});
+
 test("a reservation that somebody else was faster with is tried anew", async () => {
   await putNode("n1");
   await putVolume("v1", "n1");

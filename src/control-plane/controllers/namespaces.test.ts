@@ -94,20 +94,23 @@ describe("the namespace controller", () => {
     expect(left?.["spec"]).toEqual({ finalizers: ["example.com/mine"] });
   });
 
-  test("tells of deletions that fail, and tries again", async () => {
-    const bench = setUp();
-    await bench.create("namespaces", namespace("a"));
-    await bench.create("configmaps", configMap("one"));
-    bench.refuse = ({ verb, resource }) =>
-      verb === "delete" && resource === "configmaps" ? new ApiError("InternalError", "disk full") : undefined;
-    await bench.deleteNamespace();
-    expect(bench.conditions()).toMatchObject({
-      NamespaceDeletionContentFailure: "True Failed to delete all resource types, 1 remaining: disk full",
-    });
-    bench.refuse = () => undefined;
-    await bench.clock.advance(1_000);
-    expect(bench.names("namespaces")).toEqual([]);
-  });
+  test.each(["InternalError", "Conflict"] as const)(
+    "tells of deletions that fail (%s), and tries again",
+    async (reason) => {
+      const bench = setUp();
+      await bench.create("namespaces", namespace("a"));
+      await bench.create("configmaps", configMap("one"));
+      bench.refuse = ({ verb, resource }) =>
+        verb === "delete" && resource === "configmaps" ? new ApiError(reason, "disk full") : undefined;
+      await bench.deleteNamespace();
+      expect(bench.conditions()).toMatchObject({
+        NamespaceDeletionContentFailure: "True Failed to delete all resource types, 1 remaining: disk full",
+      });
+      bench.refuse = () => undefined;
+      await bench.clock.advance(1_000);
+      expect(bench.names("namespaces")).toEqual([]);
+    },
+  );
 
   test("leaves a namespace alone that is not deleted", async () => {
     const { create, clock, writes } = setUp();

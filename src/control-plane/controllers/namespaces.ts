@@ -4,6 +4,7 @@ import { type KubeObject, typed, untyped } from "../../api/object.ts";
 import { messageOf } from "../../base/errors.ts";
 import { createLimiter } from "../../base/limiter.ts";
 import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
+import { isGoneAlready } from "../control-loop/gone-already.ts";
 import { createWorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceReader, ResourceWriter } from "../ports/resources.ts";
 import { type RemainingContent, updateConditions } from "./namespace-conditions.ts";
@@ -92,12 +93,13 @@ async function deleteAll({ reader, writer }: ControllerDeps, resource: string, n
     if (metadata.deletionTimestamp !== undefined) return;
     const { name = "", uid } = metadata;
     const preconditions = uid === undefined ? {} : { uid };
+    const target = { resource, namespace, name };
     try {
-      await writer.remove({ resource, namespace, name }, { propagationPolicy: "Background", preconditions, cause });
+      await writer.remove(target, { propagationPolicy: "Background", preconditions, cause });
     } catch (error) {
       if (!isApiError(error)) throw error;
-      // The object is gone, or another one has its name now: the next look sees it.
-      if (error.reason !== "NotFound" && error.reason !== "Conflict") failures.push(messageOf(error));
+      // What has its name now is seen by the next look.
+      if (!isGoneAlready(error, reader, { ...target, uid })) failures.push(messageOf(error));
     }
   };
   await Promise.all(reader.list(resource, namespace).map((object) => limiter.run(() => deleteOne(object))));

@@ -112,7 +112,8 @@ function hasSpace(
 ): boolean {
   if (storage.csiDriver(storageClass.provisioner)?.spec.storageCapacity !== true) return true;
   const name = storageClass.metadata?.name ?? "";
-  const wanted = requestOf(claim);
+  const wanted = claim.spec?.resources?.requests?.["storage"];
+  if (wanted === undefined) return true;
   return storage.capacities().some((capacity) => {
     const limit = capacity.maximumVolumeSize ?? capacity.capacity;
     const isEnough = limit !== undefined && compareQuantities(limit, wanted) >= 0;

@@ -9,6 +9,7 @@ import { parseTime } from "../../base/clock.ts";
 import { podClaimsOf } from "../claims/pod-claims.ts";
 import { lenientSelectorOf } from "../control-loop/lenient-selector.ts";
 import { computeAssumedUse } from "./assumed-use.ts";
+import { type PodDisk, podDisksOf } from "./pod-disks.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -39,6 +40,8 @@ export interface PodInfo {
   readonly claims: readonly string[];
   /** The volumes that it names itself and that are attached to its node; claims lead to others. */
   readonly inlineVolumes: readonly CsiVolumeReference[];
+  /** The disks that it names itself and does not share with every other pod. */
+  readonly disks: readonly PodDisk[];
   readonly isTerminating: boolean;
   /** True when its containers have ended for good: it takes nothing of its node then. */
   readonly isTerminal: boolean;
@@ -95,6 +98,7 @@ export function podInfoOf(pod: Pod): PodInfo {
     antiAffinity: termsOf(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution, namespace),
     claims: podClaimsOf(pod).map(({ claim }) => claim),
     inlineVolumes: inlineDriverVolumes(pod).flatMap((volume) => csiVolumeReference(volume) ?? []),
+    disks: podDisksOf(spec?.volumes ?? []),
     isTerminating: metadata.deletionTimestamp !== undefined,
     isTerminal: isTerminalPhase(status?.phase),
     isPreempted: isPreempted(pod),

@@ -1,5 +1,5 @@
 import { fileError } from "../file-error.ts";
-import type { FileSystemCapacity, Hugepages, Machine, MachineIdentity } from "../port.ts";
+import type { FileSystemCapacity, Hugepages, Machine, MachineIdentity, MachineParts } from "../port.ts";
 
 /** A machine whose facts are plain fields, so that a test changes them while the node agent runs. */
 export interface FakeMachine extends Machine {
@@ -18,6 +18,7 @@ interface MachineFacts {
   /** The capacity of the one file system. Undefined: it cannot be read. */
   fileSystem: FileSystemCapacity | undefined;
   identity: MachineIdentity;
+  parts: MachineParts;
 }
 
 const GIB = 1024n ** 3n;
@@ -42,6 +43,7 @@ const DEFAULT_FACTS: MachineFacts = {
     osImage: "Debian GNU/Linux 12 (bookworm)",
     architecture: "amd64",
   },
+  parts: { physicalCores: 1, sockets: 1, memoryModules: [] },
 };
 
 export function createFakeMachine(): FakeMachine {
@@ -64,6 +66,7 @@ export function createFakeMachine(): FakeMachine {
       const empty = (total: bigint) => ({ total, available: total, used: 0n });
       return { bytes: empty(sizeBytes), inodes: empty(inodes) };
     },
+    parts: async () => machine.facts.parts,
     identity: async () => machine.facts.identity,
   };
   return machine;

@@ -1,11 +1,16 @@
 import type { CgroupPressure } from "../cgroups-port.ts";
 import { fileError } from "../file-error.ts";
-import type { InterfaceCounters, Proc, TaskCounts } from "../proc-port.ts";
+import type { DiskActivity, InterfaceCounters, OpenFiles, Proc, TaskCounts } from "../proc-port.ts";
 
 /** A procfs whose contents a test sets. */
 export interface FakeProc extends Proc {
   /** The interfaces by process; those of number 1 are the machine's. */
   readonly interfaces: Map<number, InterfaceCounters[]>;
+  /** What processes have open, and how much they may, by process; those that are missing have gone. */
+  readonly openByPid: Map<number, { readonly files: OpenFiles; readonly limit: number }>;
+  /** How often the open files of processes were counted. */
+  counts: number;
+  disks: DiskActivity[];
   taskCounts: TaskCounts;
   nodePressure: CgroupPressure;
   bootTime: number | undefined;
@@ -13,10 +18,16 @@ export interface FakeProc extends Proc {
   readonly tunables: Map<string, number>;
 }
 
+const MAX_PROCESSES = 1_024;
+const MAX_LINKS = 4_096;
+
 /** The machine has no network. */
 export function createFakeProc(): FakeProc {
   const proc: FakeProc = {
     interfaces: new Map(),
+    openByPid: new Map(),
+    counts: 0,
+    disks: [],
     taskCounts: { current: 100, max: 32_768 },
     nodePressure: {},
     bootTime: Date.UTC(2026, 0, 1),
@@ -29,6 +40,16 @@ export function createFakeProc(): FakeProc {
       ["vm/panic_on_oom", 0],
     ]),
     interfacesOf: async (pid) => proc.interfaces.get(pid),
+    async openFiles(pids) {
+      proc.counts += 1;
+      if (pids.length > MAX_PROCESSES) return undefined;
+      const open = pids.flatMap((pid) => proc.openByPid.get(pid)?.files ?? []);
+      const descriptors = open.reduce((sum, files) => sum + files.descriptors, 0);
+      const sockets = open.reduce((sum, files) => sum + (files.sockets ?? 0), 0);
+      return { descriptors, sockets: descriptors > MAX_LINKS ? undefined : sockets };
+    },
+    openFileLimit: async (pid) => proc.openByPid.get(pid)?.limit,
+    diskActivity: async () => proc.disks,
     tasks: async () => proc.taskCounts,
     pressure: async () => proc.nodePressure,
     bootedAt: async () => proc.bootTime,

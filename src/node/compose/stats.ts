@@ -34,7 +34,7 @@ export function composeStats(foundation: Foundation, neighbours: StatsNeighbours
   const usage = composeUsageReader(foundation, neighbours);
   const storage = composeStorageReader(foundation, neighbours);
   const stats = createNodeStats({ clock, machine, proc, usage, storage }, { nodeName, rootDirectory });
-  const readContainers = createContainerReadings({ clock, machine, mounts, stats, cache: readings.cache });
+  const readContainers = createContainerReadings({ clock, machine, mounts, proc, stats, cache: readings.cache });
   return {
     stats,
     pages: {

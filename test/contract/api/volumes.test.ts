@@ -24,6 +24,35 @@ const volume = (name: string, spec: object = {}) => ({
 });
 const selecting = (name: string) => ({ selector: { matchLabels: { case: name } } });
 
+/** A node that takes pods which select it by the label `host`. */
+async function makeReadyNode(admin: ApiClient, name: string, labels: Record<string, string> = {}): Promise<void> {
+  const annotations = { "volumes.kubernetes.io/controller-managed-attach-detach": "true" };
+  await admin.object("POST", NODES, { metadata: { name, labels: { host: name, ...labels }, annotations } });
+  await admin.patch("merge", `${NODES}/${name}/status`, {
+    status: {
+      allocatable: { cpu: "4", memory: "4Gi", pods: "10" },
+      conditions: [{ type: "Ready", status: "True", reason: "KubeletReady" }],
+    },
+  });
+  await admin.patch("merge", `${NODES}/${name}`, { spec: { taints: null } });
+}
+
+/** A pod for the scheduler that selects the node. */
+const podFor = (host: string, name: string, volumes: readonly object[]) =>
+  pod(name, {
+    spec: {
+      schedulerName: "default-scheduler",
+      nodeSelector: { host },
+      tolerations: [{ operator: "Exists" }],
+      volumes,
+    },
+  });
+const waitsFor = (words: string) => (object: KubeObject) => {
+  const conditions: ReadonlyArray<{ message?: string }> = Object(object["status"]).conditions ?? [];
+  return conditions.some(({ message = "" }) => message.includes(words));
+};
+const isOn = (node: string) => (object: KubeObject) => Object(object["spec"]).nodeName === node;
+
 /** Waits by watching until the object is as wanted. */
 async function until(client: ApiClient, path: string, isWanted: (object: KubeObject) => boolean): Promise<KubeObject> {
   const [collection = "", name = ""] = [path.slice(0, path.lastIndexOf("/")), path.slice(path.lastIndexOf("/") + 1)];
@@ -210,17 +239,7 @@ describe.each(apiServersUnderTest())("storage, on $name", (candidate) => {
       provisioner: "kubernetes.io/no-provisioner",
       volumeBindingMode: "WaitForFirstConsumer",
     });
-    for (const name of ["attach-a", "attach-b"]) {
-      const annotations = { "volumes.kubernetes.io/controller-managed-attach-detach": "true" };
-      await admin.object("POST", NODES, { metadata: { name, labels: { host: name }, annotations } });
-      await admin.patch("merge", `${NODES}/${name}/status`, {
-        status: {
-          allocatable: { cpu: "4", memory: "4Gi", pods: "10" },
-          conditions: [{ type: "Ready", status: "True", reason: "KubeletReady" }],
-        },
-      });
-      await admin.patch("merge", `${NODES}/${name}`, { spec: { taints: null } });
-    }
+    for (const name of ["attach-a", "attach-b"]) await makeReadyNode(admin, name);
     const matchExpressions = [{ key: "host", operator: "In", values: ["attach-b"] }];
     const source = { hostPath: undefined, csi: { driver: DRIVER, volumeHandle: "h-1" } };
     const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions }] } };
@@ -246,6 +265,66 @@ describe.each(apiServersUnderTest())("storage, on $name", (candidate) => {
 
     await admin.json("DELETE", `${pathsIn(namespace).pods}/app`, { gracePeriodSeconds: 0 });
     await until(admin, `${NODES}/attach-b`, (object) => listed(object) === 0);
+  });
+
+  itActs("keeps a pod waiting until its volume is in a zone of the node", async () => {
+    const { admin } = server;
+    const namespace = await newNamespace(admin);
+    const zone = "topology.kubernetes.io/zone";
+    await makeReadyNode(admin, "zone-a", { [zone]: "a" });
+    const labels = { case: "zoned", [zone]: "b__c" };
+    await admin.object("POST", VOLUMES, { ...volume("zoned"), metadata: { name: "zoned", labels } });
+    await admin.object("POST", claimsIn(namespace), claim("data", selecting("zoned")));
+    await until(admin, `${claimsIn(namespace)}/data`, phaseIs("Bound"));
+    const volumes = [{ name: "d", persistentVolumeClaim: { claimName: "data" } }];
+    const path = `${pathsIn(namespace).pods}/app`;
+    await admin.object("POST", pathsIn(namespace).pods, podFor("zone-a", "app", volumes));
+    await until(admin, path, waitsFor("1 node(s) had no available volume zone"));
+    await admin.patch("merge", `${VOLUMES}/zoned`, { metadata: { labels: { [zone]: "b__a" } } });
+    await until(admin, path, isOn("zone-a"));
+  });
+
+  itActs("keeps a pod waiting for a disk that another pod of the node has", async () => {
+    const { admin } = server;
+    const namespace = await newNamespace(admin);
+    await makeReadyNode(admin, "disk-a");
+    const { pods } = pathsIn(namespace);
+    const volumes = [{ name: "d", gcePersistentDisk: { pdName: "contract" } }];
+    await admin.object("POST", pods, podFor("disk-a", "first", volumes));
+    await until(admin, `${pods}/first`, isOn("disk-a"));
+    await admin.object("POST", pods, podFor("disk-a", "second", volumes));
+    await until(admin, `${pods}/second`, waitsFor("1 node(s) had no available disk"));
+    await admin.json("DELETE", `${pods}/first`, { gracePeriodSeconds: 0 });
+    await until(admin, `${pods}/second`, isOn("disk-a"));
+  });
+
+  itActs("keeps a pod waiting until its driver has room for a volume on the node", async () => {
+    const { admin } = server;
+    const namespace = await newNamespace(admin);
+    const driver = "room.csi.example.com";
+    const storageClassName = "contract-room";
+    await makeReadyNode(admin, "room-a");
+    await admin.object("POST", `${STORAGE}/csidrivers`, {
+      metadata: { name: driver },
+      spec: { storageCapacity: true },
+    });
+    await admin.object("POST", CLASSES, {
+      metadata: { name: storageClassName },
+      provisioner: driver,
+      volumeBindingMode: "WaitForFirstConsumer",
+    });
+    const capacities = `${STORAGE}/namespaces/${namespace}/csistoragecapacities`;
+    const room = { storageClassName, nodeTopology: { matchLabels: { host: "room-a" } } };
+    await admin.object("POST", capacities, { metadata: { name: "little" }, ...room, capacity: "512Mi" });
+    await admin.object("POST", claimsIn(namespace), claim("data", { storageClassName }));
+    const volumes = [{ name: "d", persistentVolumeClaim: { claimName: "data" } }];
+    const path = `${pathsIn(namespace).pods}/app`;
+    await admin.object("POST", pathsIn(namespace).pods, podFor("room-a", "app", volumes));
+    await until(admin, path, waitsFor("1 node(s) did not have enough free storage"));
+    await admin.patch("merge", `${capacities}/little`, { capacity: "2Gi" });
+    await until(admin, `${claimsIn(namespace)}/data`, ({ metadata }) => {
+      return metadata.annotations?.["volume.kubernetes.io/selected-node"] === "room-a";
+    });
   });
 
   describe("as a node", () => {

@@ -7,6 +7,8 @@ const INTERFACES = [{ name: "eth0", received: traffic, sent: traffic }];
 const share = { avg10: 1, avg60: 1, avg300: 1, totalMicroseconds: 1 };
 const PRESSURE: Pressure = { some: share, full: share };
 
+const OPERATIONS = { count: 1, merged: 1, sectors: 1, milliseconds: 1 };
+
 const FILE_SYSTEM = {
   bytes: { total: 3n, available: 2n, used: 1n },
   inodes: { total: 3n, available: 2n, used: 1n },
@@ -14,7 +16,7 @@ const FILE_SYSTEM = {
 
 /** One pod of one container, of which everything was read that may be. */
 export function everyReading(): CadvisorInput {
-  const measured = { at, usage: everyUsage(), cpuRate: 1 };
+  const measured = { at, usage: everyUsage(), cpuRate: 1, files: { open: { descriptors: 1, sockets: 1 }, limit: 1 } };
   const container = { ...measured, id: "c1", name: "main", createdAt: at, path: "/c1" };
   const pod = {
     pod: { uid: "u1", name: "web", namespace: "default" },
@@ -44,10 +46,16 @@ export function everyReading(): CadvisorInput {
     },
     machine: {
       ...{ machineId: "m", systemUuid: "s", bootId: "b", kernelRelease: "6", osImage: "linux" },
-      cpuCores: 2,
+      ...{ cpuCores: 2, physicalCores: 1, sockets: 1, memoryModules: [{ type: "DDR4", count: 1, bytes: 1 }] },
     },
     imageOf: () => "image",
-    deviceOf: () => "/dev/sda1",
+    deviceOf: () => ({ name: "/dev/sda1", numbers: "8:1" }),
+    diskActivity: [
+      {
+        ...{ device: "/dev/sda1", numbers: "8:1", reads: OPERATIONS, writes: OPERATIONS },
+        ...{ current: 1, busyMilliseconds: 1, weightedMilliseconds: 1 },
+      },
+    ],
     now: at,
   };
 }
@@ -68,6 +76,7 @@ function everyUsage() {
         {
           ...{ device: "/dev/sda", numbers: "8:0", bytesByOperation: new Map([["Read", 1]]) },
           ...{ reads: 1, writes: 1, readBytes: 1, writtenBytes: 1 },
+          cost: { usage: 1, wait: 1, inDebt: 1, inDelay: 1 },
         },
       ],
       throttling: { periods: 1, throttledPeriods: 1, throttledNanoseconds: 1, burstPeriods: 1, burstNanoseconds: 1 },

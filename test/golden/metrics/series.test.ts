@@ -24,6 +24,10 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     ...["container_cpu_cfs_burst_seconds_total", "container_spec_cpu_quota"],
     // And these, where the kernel counts bytes of a device.
     ...["container_blkio_device_usage_total", "container_fs_reads_bytes_total", "container_fs_writes_bytes_total"],
+    // And these, where it divides the device by a model of its cost, or shows the modules of its memory.
+    ...["debt", "delay"].map((what) => `container_fs_io_cost_in${what}_seconds_total`),
+    ...["usage", "wait"].map((what) => `container_fs_io_cost_${what}_seconds_total`),
+    ...["machine_dimm_capacity_bytes", "machine_dimm_count"],
     ...["cpu", "io", "memory"].flatMap((resource) => [
       `container_pressure_${resource}_stalled_seconds_total`,
       `container_pressure_${resource}_waiting_seconds_total`,

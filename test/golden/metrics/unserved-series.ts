@@ -15,8 +15,6 @@ const NO_RECONSTRUCTION = "volumes are not reconstructed after a start: what is 
 const NO_SELINUX_CHECKS = "SELinux contexts of volumes are not compared between pods";
 const NO_EXEC_SERIES = "plugins for the client's own credentials are logged, and not counted";
 const NO_TRANSPORT_CACHE = "clients have connections of their own, and no cache of transports";
-const NO_DISK_IO = "cgroups count operations and bytes alone; in a kubelet it is told of the machine, or is 0";
-const NO_MACHINE = "of the machine's build, which no dashboard of pods shows";
 
 /** Each with why; `series.test.ts` makes the table of it, and sees that it is true. */
 export const UNSERVED: readonly UnservedSeries[] = [
@@ -98,34 +96,7 @@ export const UNSERVED: readonly UnservedSeries[] = [
   },
   {
     page: "/metrics/cadvisor",
-    names: [
-      ...["container_fs_io_*", "container_fs_read_seconds_total", "container_fs_reads_merged_total"],
-      ...["container_fs_sector_*", "container_fs_write_seconds_total", "container_fs_writes_merged_total"],
-    ],
-    reason: NO_DISK_IO,
-  },
-  {
-    page: "/metrics/cadvisor",
-    names: [
-      ...["container_cpu_load_*", "container_file_descriptors", "container_health_state", "container_sockets"],
-      ...["container_tasks_state", "container_ulimits_soft"],
-    ],
-    reason: "would need a look at every process; in a kubelet it is mostly 0 or told of init processes only",
-  },
-  {
-    page: "/metrics/cadvisor",
-    names: [
-      "machine_cpu_books",
-      "machine_cpu_drawers",
-      "machine_cpu_physical_cores",
-      "machine_cpu_sockets",
-      "machine_nvm_*",
-    ],
-    reason: NO_MACHINE,
-  },
-  {
-    page: "/metrics/cadvisor",
-    names: ["machine_scrape_error"],
-    reason: "what is told of the machine does not fail",
+    names: ["container_cpu_load_average_10s", "container_cpu_load_d_average_10s", "container_tasks_state"],
+    reason: "0 of every container in a kubelet, which does not start the part of cAdvisor that counts them",
   },
 ];

@@ -37,6 +37,8 @@ function setDefaults({ spec }: CSIDriver): void {
   if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ["Persistent"];
   spec.requiresRepublish ??= false;
   spec.seLinuxMount ??= false;
+  // Upstream removes it as long as the alpha feature VolumeLimitScaling is off.
+  delete spec.preventPodSchedulingIfMissing;
 }
 
 function validateDriver({ spec }: CSIDriver): FieldError[] {

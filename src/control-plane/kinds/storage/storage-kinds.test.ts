@@ -148,6 +148,9 @@ describe("a CSI driver", () => {
     });
     const chosen = { attachRequired: false, seLinuxMount: true, volumeLifecycleModes: ["Ephemeral"] };
     expect(driverOf(chosen)["spec"]).toMatchObject(chosen);
+    expect(driverOf({ preventPodSchedulingIfMissing: true })["spec"]).not.toHaveProperty(
+      "preventPodSchedulingIfMissing",
+    );
   });
 
   it.each<[string, CSIDriverSpec, string[]]>([

@@ -7,7 +7,9 @@ import { filterPorts, filterResources } from "./node-capacity.ts";
 import { filterNodeAffinity, filterTaints, filterUnschedulable } from "./node-state.ts";
 import { filterSpread } from "./topology-spread.ts";
 import { filterVolumeLimits } from "./volume-limits.ts";
-import { filterExclusiveClaims, filterVolumes } from "./volumes.ts";
+import { filterVolumeRestrictions } from "./volume-restrictions.ts";
+import { filterVolumeZones } from "./volume-zones.ts";
+import { filterVolumes } from "./volumes.ts";
 
 interface FilterRow {
   /** The name of upstream's plugin. */
@@ -27,9 +29,10 @@ const FILTERS: readonly FilterRow[] = [
   { plugin: "NodeAffinity", create: filterNodeAffinity, helpedBy: ["node"] },
   { plugin: "NodePorts", create: filterPorts, helpedBy: ["node", "pod-gone"] },
   { plugin: "NodeResourcesFit", create: filterResources, helpedBy: ["node", "pod-gone"] },
-  { plugin: "VolumeRestrictions", create: filterExclusiveClaims, helpedBy: ["pod-gone", "storage"] },
+  { plugin: "VolumeRestrictions", create: filterVolumeRestrictions, helpedBy: ["pod-gone", "storage"] },
   { plugin: "NodeVolumeLimits", create: filterVolumeLimits, helpedBy: ["pod-gone", "storage"] },
   { plugin: "VolumeBinding", create: filterVolumes, helpedBy: ["node", "storage"] },
+  { plugin: "VolumeZone", create: filterVolumeZones, helpedBy: ["node", "storage"] },
   { plugin: "PodTopologySpread", create: filterSpread, helpedBy: ["node", "pod-gone", "pod-changed"] },
   { plugin: "InterPodAffinity", create: filterPodAffinity, helpedBy: ["node", "pod-gone", "pod-changed", "namespace"] },
   { plugin: "DynamicResources", create: filterDevices, helpedBy: ["node", "device"] },

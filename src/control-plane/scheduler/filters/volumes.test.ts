@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { PersistentVolume, PersistentVolumeClaim } from "../../../api/gen/types.ts";
-import { cluster, nodeInfo, type PodOptions, pending, placed, storage as storageOf } from "../__fixtures__/objects.ts";
+import type { CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim } from "../../../api/gen/types.ts";
+import { cluster, nodeInfo, type PodOptions, pending, storage as storageOf } from "../__fixtures__/objects.ts";
 import type { StorageView } from "../cluster.ts";
-import { checkClaims, filterExclusiveClaims, filterVolumes } from "./volumes.ts";
+import { checkClaims, filterVolumes } from "./volumes.ts";
 
 const POD: PodOptions = { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] };
 const EPHEMERAL: PodOptions = { volumes: [{ name: "tmp", ephemeral: {} }] };
@@ -63,7 +63,15 @@ describe("claims", () => {
       "PVC default/p-tmp was not created for pod default/p (pod is not owner)",
     ],
   ])("%s", (_case, pod, claims, expected) => {
-    expect(checkClaims(pending(pod), cluster([], { storage: storage(claims) }))).toBe(expected);
+    expect(checkClaims(pending(pod), cluster([], { storage: storage(claims, {}) }))).toBe(expected);
+  });
+
+  test("to a volume that is not there rule out every node, but not those of ephemeral volumes", () => {
+    const check = (pod: PodOptions, claims: Record<string, PersistentVolumeClaim>) =>
+      checkClaims(pending(pod), cluster([], { storage: storage(claims) }));
+    expect(check(POD, { data: BOUND })).toBe('persistentvolume "v1" not found');
+    const metadata = { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "uid-p" }] };
+    expect(check(EPHEMERAL, { "p-tmp": { ...BOUND, metadata } })).toBeUndefined();
   });
 });
 
@@ -95,15 +103,44 @@ describe("a volume", () => {
   });
 });
 
-test("a claim for one pod is not for two", () => {
-  const claim = { ...BOUND, spec: { ...BOUND.spec, accessModes: ["ReadWriteOncePod"] } };
-  const judge = (pods: ReturnType<typeof placed>[]) => {
-    const node = nodeInfo({}, pods);
-    return filterExclusiveClaims(pending(POD), cluster([node], { storage: storage({ data: claim }) }))?.(node);
+describe("a driver that tells how much it can hold", () => {
+  const DRIVER = "csi.example.com";
+  const ZONE_A = { matchLabels: { zone: "a" } };
+  type Capacity = Partial<CSIStorageCapacity>;
+  const here = (capacity: Capacity): Capacity => ({ nodeTopology: ZONE_A, ...capacity });
+  const judge = (capacities: readonly Capacity[], { storageCapacity = true, wanted = "1Gi" } = {}) => {
+    const requests = wanted === "" ? {} : { resources: { requests: { storage: wanted } } };
+    const claim: PersistentVolumeClaim = { spec: { storageClassName: "made", ...requests } };
+    const view = storageOf({
+      claim: () => claim,
+      storageClass: (name) => ({
+        metadata: { name },
+        provisioner: DRIVER,
+        volumeBindingMode: "WaitForFirstConsumer",
+      }),
+      csiDriver: (name) => (name === DRIVER ? { spec: { storageCapacity } } : undefined),
+      capacities: () => capacities.map((one) => ({ storageClassName: "made", ...one })),
+    });
+    const node = nodeInfo({ labels: { zone: "a" } });
+    return filterVolumes(pending(POD), cluster([node], { storage: view }))?.(node)?.reasons;
   };
-  expect(judge([])).toBeUndefined();
-  expect(judge([placed("other", POD)])).toEqual({
-    reasons: ["node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"],
-    isFinal: false,
+  const NO_SPACE = ["node(s) did not have enough free storage"];
+
+  test.each<[string, Capacity[], Parameters<typeof judge>[1], string[] | undefined]>([
+    ["enough", [here({ capacity: "1Gi" })], {}, undefined],
+    ["too little", [here({ capacity: "1023Mi" })], {}, NO_SPACE],
+    ["enough elsewhere", [{ capacity: "1Gi", nodeTopology: { matchLabels: { zone: "b" } } }], {}, NO_SPACE],
+    ["enough on every node", [{ capacity: "1Gi", nodeTopology: {} }], {}, undefined],
+    ["enough of another class", [here({ capacity: "1Gi", storageClassName: "other" })], {}, NO_SPACE],
+    ["enough, but not in one volume", [here({ capacity: "9Gi", maximumVolumeSize: "1Mi" })], {}, NO_SPACE],
+    ["one volume that is large enough", [here({ capacity: "1Mi", maximumVolumeSize: "1Gi" })], {}, undefined],
+    ["enough that no node reaches", [{ capacity: "9Gi" }], {}, NO_SPACE],
+    ["nothing of how much", [here({})], {}, NO_SPACE],
+    ["nothing", [], {}, NO_SPACE],
+    ["nothing, and is not asked", [], { storageCapacity: false }, undefined],
+    ["nothing, and nothing is asked for", [], { wanted: "" }, undefined],
+    ["enough in one of two places", [here({ capacity: "1Mi" }), here({ capacity: "2Gi" })], {}, undefined],
+  ])("has %s", (_case, capacities, options, expected) => {
+    expect(judge(capacities, options)).toEqual(expected);
   });
 });

@@ -13,10 +13,6 @@ const HINDRANCES: Readonly<Record<VolumeHindrance, NodeRejection>> = {
   "none-available": final("node(s) didn't find available persistent volumes to bind"),
   "no-space": final("node(s) did not have enough free storage"),
 };
-const USED_BY_ONE: NodeRejection = {
-  reasons: ["node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"],
-  isFinal: false,
-};
 
 /**
  * Says why the pod's claims rule out all nodes, in upstream's words (`plugins/volumebinding`); undefined when they do
@@ -42,9 +38,20 @@ export function checkClaims({ info, ephemeralClaims }: PendingPod, { storage }: 
   const unbound = info.claims
     .flatMap((name) => storage.claim(info.namespace, name) ?? [])
     .filter((claim) => !isBound(claim));
-  return unbound.some((claim) => isImmediate(claim, storage))
-    ? "pod has unbound immediate PersistentVolumeClaims"
-    : undefined;
+  if (unbound.some((claim) => isImmediate(claim, storage))) return "pod has unbound immediate PersistentVolumeClaims";
+  return findMissingVolume({ info, ephemeralClaims }, storage);
+}
+
+/** Upstream looks for the volumes of claims here that the pod names, to read their zones (`plugins/volumezone`). */
+function findMissingVolume(
+  { info, ephemeralClaims }: Pick<PendingPod, "info" | "ephemeralClaims">,
+  storage: StorageView,
+): string | undefined {
+  const names = info.claims
+    .filter((name) => !ephemeralClaims.has(name))
+    .flatMap((name) => storage.claim(info.namespace, name)?.spec?.volumeName || []);
+  const missing = names.find((name) => storage.volume(name) === undefined);
+  return missing === undefined ? undefined : `persistentvolume "${missing}" not found`;
 }
 
 /**
@@ -66,16 +73,4 @@ export function filterVolumes(pod: PendingPod, cluster: Cluster): NodeFilter | u
     const planned = plan(node);
     return typeof planned === "string" ? HINDRANCES[planned] : undefined;
   };
-}
-
-/** Checks claims that only one pod of the cluster may use at a time (`plugins/volumerestrictions`). */
-export function filterExclusiveClaims({ info }: PendingPod, cluster: Cluster): NodeFilter | undefined {
-  const exclusive = info.claims.filter((name) => {
-    return cluster.storage.claim(info.namespace, name)?.spec?.accessModes?.includes("ReadWriteOncePod") ?? false;
-  });
-  if (exclusive.length === 0) return undefined;
-  const isUsed = (name: string) =>
-    cluster.nodes.some(({ pods }) => pods.some((pod) => pod.namespace === info.namespace && pod.claims.includes(name)));
-  const used = exclusive.some(isUsed);
-  return () => (used ? USED_BY_ONE : undefined);
 }

@@ -102,6 +102,21 @@ test("the policy Replace ends the job that still runs", async () => {
   expect(cronJob().status?.active?.map(({ name }) => name)).toEqual(["tick-29453763"]);
 });
 
+test("a webhook that keeps the old job with a conflict is told, and asked again", async () => {
+  const bench = await setUp({ concurrencyPolicy: "Replace" }, { complete: false });
+  await bench.clock.advance(MINUTE + SECOND);
+  bench.refuse = ({ resource, verb }) => {
+    return resource === JOBS && verb === "delete" ? new ApiError("Conflict", "not now") : undefined;
+  };
+  await bench.clock.advance(MINUTE);
+  const told = bench.reader.list("events").map(({ reason, message }) => `${reason} ${message}`);
+  expect(told).toContain("FailedDelete Deleted job: not now");
+  expect(bench.names(JOBS)).toEqual(["tick-29453761"]);
+  bench.refuse = () => undefined;
+  await bench.clock.advance(MINUTE);
+  expect(bench.names(JOBS)).not.toContain("tick-29453761");
+});
+
 test("what a crash cut off after the job was made is listed, and not made again", async () => {
   const bench = await setUp({}, { complete: false });
   bench.refuse = ({ resource, verb }) => {

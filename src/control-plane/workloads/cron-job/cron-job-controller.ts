@@ -6,6 +6,7 @@ import { MINUTE, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { createMetrics, type Metrics } from "../../../base/metrics.ts";
 import { type Controller, type ControllerDeps, runFollowingWithEvents } from "../../control-loop/controller.ts";
+import { isGoneAlready } from "../../control-loop/gone-already.ts";
 import { namespacedKeyOf, splitNamespacedKey } from "../../control-loop/namespaced-key.ts";
 import { createEventRecorder, type EventRecorder } from "../../control-loop/record-events.ts";
 import { createWorkQueue } from "../../control-loop/work-queue.ts";
@@ -130,7 +131,7 @@ function referenceTo({ apiVersion, kind, metadata }: KubeObject): ObjectReferenc
 
 /** Deletes the job and, in the background, its pods. A job that is gone already is fine. */
 async function removeJob(
-  { writer, events }: CronJobDeps,
+  { reader, writer, events }: CronJobDeps,
   object: KubeObject,
   { name = "", uid = "" }: NonNullable<Job["metadata"]>,
 ): Promise<void> {
@@ -139,7 +140,7 @@ async function removeJob(
     await writer.remove(target, { propagationPolicy: "Background", preconditions: { uid } });
     events.record({ about: object, type: "Normal", reason: "SuccessfulDelete", message: `Deleted job ${name}` });
   } catch (error) {
-    if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
+    if (isGoneAlready(error, reader, { ...target, uid })) return;
     const message = `Deleted job: ${messageOf(error)}`;
     if (isApiError(error)) events.record({ about: object, type: "Warning", reason: "FailedDelete", message });
     throw error;

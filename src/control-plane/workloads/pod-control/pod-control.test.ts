@@ -60,6 +60,19 @@ test("a refusal is told, and another pod of the name stays", async () => {
   ]);
 });
 
+test.each(["Conflict", "NotFound"] as const)(
+  "a webhook that refuses with %s, while the pod is still there, is told as any refusal",
+  async (reason) => {
+    const bench = setUp();
+    const pod = await bench.create("pods", workloadPod("p"));
+    bench.refuse = ({ resource }) => (resource === "pods" ? new ApiError(reason, "not now") : undefined);
+    await expect(bench.control.remove(OWNER, pod)).rejects.toThrow("not now");
+    expect(await bench.told()).toEqual([
+      { type: "Warning", reason: "FailedDelete", message: "Error deleting: not now" },
+    ]);
+  },
+);
+
 test("nothing is told of a namespace that is being deleted", async () => {
   const bench = setUp();
   const causes = [{ reason: "NamespaceTerminating", message: "m" }];

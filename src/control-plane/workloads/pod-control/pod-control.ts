@@ -1,8 +1,9 @@
 import { isApiError } from "../../../api/api-error.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { messageOf } from "../../../base/errors.ts";
+import { isGoneAlready } from "../../control-loop/gone-already.ts";
 import type { EventRecorder } from "../../control-loop/record-events.ts";
-import type { ResourceWriter } from "../../ports/resources.ts";
+import type { ResourceReader, ResourceWriter } from "../../ports/resources.ts";
 
 /**
  * Creates and deletes the pods of an owner, and tells so in events about the owner, in upstream's words
@@ -27,7 +28,7 @@ export interface PodControl {
 
 /** Pod control in the name of the component that the recorder writes for. */
 export function createPodControl(
-  { writer }: { writer: ResourceWriter },
+  { reader, writer }: { reader: Pick<ResourceReader, "get">; writer: ResourceWriter },
   events: Pick<EventRecorder, "record">,
 ): PodControl {
   const tell = (about: KubeObject, reason: string, message: string) => {
@@ -49,10 +50,11 @@ export function createPodControl(
       const cause = `the controller of its ${owner.kind} ${owner.metadata.name ?? ""}`;
       const { namespace = "", name = "", uid } = metadata;
       const preconditions = { ...(uid !== undefined && { uid }) };
+      const target = { resource: "pods", namespace, name };
       try {
-        await writer.remove({ resource: "pods", namespace, name }, { preconditions, cause });
+        await writer.remove(target, { preconditions, cause });
       } catch (error) {
-        if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return false;
+        if (isGoneAlready(error, reader, { ...target, uid })) return false;
         if (isApiError(error)) tell(owner, "FailedDelete", `Error deleting: ${messageOf(error)}`);
         throw error;
       }

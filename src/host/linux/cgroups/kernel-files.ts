@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
 import { codeOf } from "../../../base/errors.ts";
 
 /** The bound is longer than any file that is read here, such as `cgroup.procs` with tens of thousands of processes. */
@@ -35,6 +35,16 @@ export function readKernelFile(path: string): string | undefined {
 export function listKernelDirectories(path: string): string[] {
   const entries = orNothing(() => readdirSync(path, { withFileTypes: true })) ?? [];
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+/** The names in such a directory; undefined where there is none. */
+export function listKernelNames(path: string): string[] | undefined {
+  return orNothing(() => readdirSync(path));
+}
+
+/** What a link of one of those file systems shows; undefined where it has gone. */
+export function readKernelLink(path: string): string | undefined {
+  return orNothing(() => readlinkSync(path));
 }
 
 function orNothing<T>(read: () => T): T | undefined {

@@ -4,11 +4,9 @@ import { findCgroups } from "./find-cgroups.ts";
 import { readKernelFile } from "./kernel-files.ts";
 import { createLinuxCgroupTree } from "./linux-cgroup-tree.ts";
 import { openMemoryMarks } from "./linux-memory-marks.ts";
+import { createPauses } from "./pauses.ts";
 import { readCgroupV1 } from "./read-v1.ts";
 import { readCgroupV2 } from "./read-v2.ts";
-
-/** Files are read synchronously. After this long the event loop gets a turn. */
-const SLICE_MS = 5;
 
 /** The defaults are the places of the kernel's file systems. */
 interface LinuxCgroupsOptions {
@@ -46,19 +44,6 @@ export function createLinuxCgroups({
     },
     openMemoryMarks: () => (isUnified || !existsSync(`${root}/memory`) ? undefined : openMemoryMarks(`${root}/memory`)),
     own: async () => parseOwn(readKernelFile(`${proc}/self/cgroup`) ?? "", isUnified),
-  };
-}
-
-/**
- * The returned function is awaited between readings. It waits for nothing but a turn of the event loop after each slice
- * of work.
- */
-function createPauses(): () => Promise<void> {
-  let sliceEnds = performance.now() + SLICE_MS;
-  return async () => {
-    if (performance.now() < sliceEnds) return;
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    sliceEnds = performance.now() + SLICE_MS;
   };
 }
 

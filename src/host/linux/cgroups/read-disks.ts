@@ -17,7 +17,12 @@ export function parseIoStat(text: string | undefined, devices: string): DiskTraf
       ["Write", writtenBytes],
     ]);
     const names = { device: findDevice(devices, numbers), numbers };
-    return [{ ...names, bytesByOperation, reads: count("rios"), writes: count("wios"), readBytes, writtenBytes }];
+    const cost = counts.has("cost.usage") && {
+      ...{ usage: count("cost.usage"), wait: count("cost.wait") },
+      ...{ inDebt: count("cost.indebt"), inDelay: count("cost.indelay") },
+    };
+    const operations = { reads: count("rios"), writes: count("wios"), readBytes, writtenBytes };
+    return [{ ...names, bytesByOperation, ...operations, ...(cost && { cost }) }];
   });
 }
 

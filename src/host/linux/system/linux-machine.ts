@@ -3,6 +3,7 @@ import { cpus, hostname, networkInterfaces, release, totalmem } from "node:os";
 import type { Files, Hugepages, Machine } from "../../port.ts";
 import { findDefaultInterface, findDefaultInterface6 } from "../network/default-route.ts";
 import { readMachineIdentity } from "./machine-identity.ts";
+import { readMachineParts } from "./machine-parts.ts";
 
 const MAX_ROUTES_BYTES = 4 * 1024 * 1024;
 const MAX_FACT_BYTES = 64 * 1024;
@@ -49,6 +50,7 @@ export function createLinuxMachine(files: Pick<Files, "read" | "list">): Machine
       };
     },
     identity: async () => readMachineIdentity(files, release()),
+    parts: async () => readMachineParts(files),
   };
 }
 

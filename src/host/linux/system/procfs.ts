@@ -1,15 +1,25 @@
 import type { InterfaceCounters, Proc } from "../../proc-port.ts";
 import { parseFlatKeyed, parseNumber, readKernelFile } from "../cgroups/kernel-files.ts";
 import { readPressure } from "../cgroups/parse-pressure.ts";
+import { createPauses } from "../cgroups/pauses.ts";
 import { writeKernelFile } from "../cgroups/write-kernel-file.ts";
+import { parseDiskActivity } from "./disk-activity.ts";
+import { countOpenFiles, parseOpenFileLimit } from "./open-files.ts";
 
 /** `proc` is where procfs is mounted. */
 export function createProcfs({ proc = "/proc" }: { proc?: string } = {}): Proc {
+  const pause = createPauses();
   return {
     async interfacesOf(pid) {
       const text = readKernelFile(`${proc}/${pid}/net/dev`);
       return text === undefined ? undefined : parseInterfaces(text);
     },
+    openFiles: async (pids) => await countOpenFiles(proc, pids, pause),
+    async openFileLimit(pid) {
+      const text = readKernelFile(`${proc}/${pid}/limits`);
+      return text === undefined ? undefined : parseOpenFileLimit(text);
+    },
+    diskActivity: async () => parseDiskActivity(readKernelFile(`${proc}/diskstats`) ?? ""),
     async tasks() {
       const limits = ["pid_max", "threads-max"]
         .map((name) => parseNumber(readKernelFile(`${proc}/sys/kernel/${name}`)))

@@ -8,13 +8,25 @@ const AT = Date.UTC(2026, 0, 1);
 const CONTAINER = 'container="name-of-c1",id="/k8s.io/c1",image="demo:1",name="c1",namespace="shop",pod="web"';
 const SANDBOX = 'container="",id="/k8s.io/sandbox-of-web",image="",name="sandbox-of-web",namespace="shop",pod="web"';
 
+const MACHINE = 'container="",id="/",image="",name="",namespace="",pod=""';
+const MODULES = [{ type: "Unbuffered-DDR4", count: 2, bytes: 32 * 1024 * MIB }];
+const ROOT_DEVICE = { name: "/dev/mapper/root", numbers: "254:0" };
+/** The volume has another name in the kernel. */
+const DISKS = [
+  {
+    ...{ device: "/dev/dm-0", numbers: "254:0", current: 3, busyMilliseconds: 4_932, weightedMilliseconds: 9_001 },
+    reads: { count: 9_010, merged: 12, sectors: 706_338, milliseconds: 3_521 },
+    writes: { count: 4_404, merged: 6_012, sectors: 190_378, milliseconds: 5_410 },
+  },
+];
+
 let world: StatsWorld;
 let endpoints: StatsEndpoints;
 
 beforeEach(() => {
   world = createStatsWorld();
   const { cgroups, proc } = world.host;
-  cgroups.set("/", { memory: { workingSet: 400 * MIB } });
+  cgroups.set("/", { memory: { workingSet: 400 * MIB }, pids: [2] });
   cgroups.set("/k8s.io/sandbox-of-web", { pids: [7] });
   cgroups.set("/k8s.io/c1", {
     cpu: { usageNanoseconds: 1.25 * SECOND, userNanoseconds: SECOND, systemNanoseconds: 0.25 * SECOND },
@@ -40,6 +52,10 @@ beforeEach(() => {
       disks: [],
     },
   });
+  proc.openByPid.set(1, { files: { descriptors: 99, sockets: 99 }, limit: -1 });
+  proc.openByPid.set(2, { files: { descriptors: 7, sockets: 2 }, limit: 512 });
+  proc.openByPid.set(7, { files: { descriptors: 4, sockets: 0 }, limit: 1_024 });
+  proc.disks = DISKS;
   const counts = { bytes: 100, packets: 1, errors: 2, dropped: 3 };
   proc.interfaces.set(7, [{ name: "eth0", received: counts, sent: { ...counts, bytes: 200 } }]);
   const usedBytes = { value: BigInt(3 * MIB) };
@@ -51,9 +67,11 @@ beforeEach(() => {
     log: silentLog,
     readContainers: async (signal) => ({
       readings: await world.stats.readings(signal),
-      machine: { ...identity, cpuCores: 2 },
+      machine: { ...identity, cpuCores: 2, physicalCores: 1, sockets: 1, memoryModules: MODULES },
       imageOf: (_podUid, id) => (id === "c1" ? "demo:1" : ""),
-      deviceOf: (path) => (path.startsWith("/var/lib/containerd") ? "/dev/sdb" : "/dev/sda"),
+      deviceOf: (path) =>
+        path.startsWith("/var/lib/containerd") ? { name: "/dev/sdb", numbers: "8:16" } : ROOT_DEVICE,
+      diskActivity: await proc.diskActivity(),
       now: AT,
     }),
   });
@@ -150,8 +168,26 @@ describe("/metrics/cadvisor", () => {
     `container_network_transmit_bytes_total{${SANDBOX},interface="eth0"} 200 ${AT}`,
     `container_network_receive_packets_dropped_total{${SANDBOX},interface="eth0"} 3 ${AT}`,
     `container_fs_usage_bytes{${CONTAINER},device="/dev/sdb"} ${3 * MIB} ${AT}`,
-    `container_fs_limit_bytes{container="",id="/",image="",name="",namespace="",pod="",device="/dev/sda"} ${1_000 * MIB} ${AT}`,
+    `container_fs_limit_bytes{${MACHINE},device="/dev/mapper/root"} ${1_000 * MIB} ${AT}`,
+    `container_fs_reads_total{${MACHINE},device="/dev/mapper/root"} 9010 ${AT}`,
+    `container_fs_sector_writes_total{${MACHINE},device="/dev/mapper/root"} 190378 ${AT}`,
+    `container_fs_writes_merged_total{${MACHINE},device="/dev/mapper/root"} 6012 ${AT}`,
+    `container_fs_read_seconds_total{${MACHINE},device="/dev/mapper/root"} 3.521 ${AT}`,
+    `container_fs_io_current{${MACHINE},device="/dev/mapper/root"} 3 ${AT}`,
+    `container_fs_io_time_seconds_total{${MACHINE},device="/dev/mapper/root"} 4.932 ${AT}`,
+    `container_fs_io_time_weighted_seconds_total{${MACHINE},device="/dev/mapper/root"} 9.001 ${AT}`,
+    `container_file_descriptors{${MACHINE}} 7 ${AT}`,
+    `container_file_descriptors{${SANDBOX}} 4 ${AT}`,
+    `container_sockets{${MACHINE}} 2 ${AT}`,
+    `container_ulimits_soft{${MACHINE},ulimit="max_open_files"} -1 ${AT}`,
+    `container_ulimits_soft{${SANDBOX},ulimit="max_open_files"} 1024 ${AT}`,
+    `container_health_state{${CONTAINER}} -1 ${AT}`,
     `machine_cpu_cores{boot_id="b",machine_id="m",system_uuid="u"} 2`,
+    `machine_cpu_physical_cores{boot_id="b",machine_id="m",system_uuid="u"} 1`,
+    `machine_dimm_count{boot_id="b",machine_id="m",system_uuid="u",type="Unbuffered-DDR4"} 2`,
+    `machine_dimm_capacity_bytes{boot_id="b",machine_id="m",system_uuid="u",type="Unbuffered-DDR4"} ${32 * 1024 * MIB}`,
+    `machine_nvm_capacity{boot_id="b",machine_id="m",system_uuid="u",mode="memory_mode"} 0`,
+    "machine_scrape_error 0",
     "container_scrape_error 0",
   ])("has %s", async (line) => {
     expect(await linesOf("/metrics/cadvisor")).toContain(line);
@@ -191,6 +227,30 @@ describe("/metrics/cadvisor", () => {
     }
     expect([...labels].filter(([name, sets]) => name === "" || sets.size !== 1)).toEqual([]);
     expect(new Set(lines.map((line) => line.split(" ")[0])).size).toBe(lines.length);
+  });
+
+  it("tells of a device once, in the words of the cgroup, where both count it", async () => {
+    const disk = {
+      ...{ device: "/dev/mapper/root", numbers: "254:0", bytesByOperation: new Map([["Read", 512]]) },
+      ...{ reads: 1, writes: 2, readBytes: 512, writtenBytes: 0 },
+    };
+    const { details } = (await world.host.cgroups.read("/k8s.io/c1", { details: true })) ?? {};
+    if (details === undefined) throw new Error("no details");
+    world.host.cgroups.set("/", { details: { ...details, disks: [disk] } });
+    const reads = (await linesOf("/metrics/cadvisor")).filter((line) => line.startsWith("container_fs_reads_total{"));
+    expect(reads).toEqual([`container_fs_reads_total{${MACHINE},device="/dev/mapper/root"} 1 ${AT}`]);
+  });
+
+  it("counts open files once in a while, however often it is asked", async () => {
+    const { proc, clock } = world.host;
+    await linesOf("/metrics/cadvisor");
+    const before = proc.counts;
+    await clock.advance(2_000);
+    await linesOf("/metrics/cadvisor");
+    expect(proc.counts).toBe(before);
+    await clock.advance(10_000);
+    await linesOf("/metrics/cadvisor");
+    expect(proc.counts).toBe(2 * before);
   });
 
   it("says that there was an error", async () => {

@@ -1,49 +1,26 @@
-import type { FileSystemUsage } from "../../../../host/port.ts";
-import type { InterfaceCounters, TrafficCounters } from "../../../../host/proc-port.ts";
+import type { DiskActivity, TrafficCounters } from "../../../../host/proc-port.ts";
 import type { NodeReadings } from "../node-stats.ts";
-import type { ContainerUsage, GroupUsage, MeasuredCgroup, PodUsage } from "../readings/usage-snapshot.ts";
+import type { MountedDevice } from "../readings/mounted-device.ts";
+import type { ContainerUsage, GroupUsage, PodUsage } from "../readings/usage-snapshot.ts";
 import { visibleInterfaces } from "../summary/describe-usage.ts";
 import { CGROUP_SERIES } from "./cgroup-series.ts";
-import type { MetricFamily, MetricSample } from "./metric-page.ts";
+import { computeDiskSeries } from "./disk-series.ts";
+import { computeMachineSeries, type MachineFacts } from "./machine-series.ts";
+import { type Disk, type MeasuredSubject, type SampleLabels, sampleOf } from "./measured-subject.ts";
+import { joinFamilies, type MetricFamily } from "./metric-page.ts";
+import { computeOpenFileSeries } from "./open-file-series.ts";
 
 /** The readings, and everything else that the page shows. */
 export interface CadvisorInput {
   readonly readings: NodeReadings;
-  readonly machine: MachineLabels & {
-    readonly cpuCores: number;
-    readonly kernelRelease: string;
-    readonly osImage: string;
-  };
+  readonly machine: MachineFacts;
   /** Returns the image as the pod names it, or an empty string when it is not known. */
   imageOf(podUid: string, containerId: string): string;
-  /** Returns the device of the file system that holds the path, or an empty string when it is not known. */
-  deviceOf(path: string): string;
+  /** Returns the device of the file system that holds the path; without a name when it is not known. */
+  deviceOf(path: string): MountedDevice;
+  readonly diskActivity: readonly DiskActivity[];
   /** The present time, in milliseconds since the epoch. */
   readonly now: number;
-}
-
-/** The labels that identify a machine. */
-interface MachineLabels {
-  readonly machineId: string;
-  readonly systemUuid: string;
-  readonly bootId: string;
-}
-
-type Labels = Readonly<Record<string, string>>;
-
-/** A subject of the page's samples: the machine, a sandbox or a container. */
-interface Subject extends MeasuredCgroup {
-  readonly labels: Labels;
-  /** The creation time in milliseconds since the epoch. 0 means that it is not known. */
-  readonly createdAt: number;
-  readonly interfaces: readonly InterfaceCounters[];
-  readonly disks: readonly Disk[];
-}
-
-interface Disk {
-  readonly device: string;
-  readonly usedBytes: number;
-  readonly fileSystem: FileSystemUsage;
 }
 
 /**
@@ -63,57 +40,84 @@ export function computeCadvisorMetrics(input: CadvisorInput | undefined): Metric
   const { pods, groups = [] } = input.readings.usage;
   const subjects = [
     describeMachine(input),
-    ...groups.map(describeGroup),
+    ...groups.map((group) => describeGroup(group, pods)),
     ...pods.flatMap((pod) => describePod(input, pod)),
   ];
+  const counted = CGROUP_SERIES.map(({ read, ...family }) => ({
+    ...family,
+    samples: subjects.flatMap((subject) =>
+      read(subject.usage).map(({ value, labels }) => ({
+        ...sampleOf(subject, value),
+        labels: { ...subject.labels, ...labels },
+      })),
+    ),
+  }));
   return [
-    ...CGROUP_SERIES.map(({ read, ...family }) => ({
-      ...family,
-      samples: subjects.flatMap((subject) =>
-        read(subject.usage).map(({ value, labels }) => ({
-          ...sampleOf(subject, value),
-          labels: { ...subject.labels, ...labels },
-        })),
-      ),
-    })),
+    ...joinFamilies([...counted, ...computeDiskSeries(subjects)]),
+    ...computeOpenFileSeries(subjects),
     ...computeSpecs(subjects),
     ...computeNetworks(subjects),
-    ...computeDisks(subjects),
     gauge("container_last_seen", "Last time a container was seen by the exporter", subjects, () =>
       Math.floor(input.now / 1_000),
     ),
-    ...computeMachine(input),
+    gauge("container_health_state", "The result of the container's health check", subjects, () => NO_HEALTH_CHECK),
+    ...computeMachineSeries(input.machine, input.readings.node),
     scrapeError,
   ];
 }
 
-function describeMachine({ readings, deviceOf }: CadvisorInput): Subject {
+/** Upstream's value for a container of a runtime that makes no health checks, as none does that speaks CRI. */
+const NO_HEALTH_CHECK = -1;
+
+function describeMachine({ readings, deviceOf, diskActivity }: CadvisorInput): MeasuredSubject {
   const { usage, node, storage } = readings;
   const { memory, ...rest } = usage.node.usage;
   const limits = { limit: node.memoryCapacityBytes, swapLimit: node.swapCapacityBytes };
   const { nodeFs, imageFs } = storage;
   const root = nodeFs && { device: deviceOf(node.rootDirectory), fileSystem: nodeFs.value };
   const images = imageFs?.fileSystem && { device: deviceOf(imageFs.mountpoint), fileSystem: imageFs.fileSystem };
-  const disks = [root, images?.device === root?.device ? undefined : images].filter((disk) => disk !== undefined);
+  const disks = [root, images?.device.name === root?.device.name ? undefined : images].filter(
+    (disk) => disk !== undefined,
+  );
   return {
     ...usage.node,
     usage: { ...rest, memory: memory && { ...memory, ...limits }, pressure: usage.node.pressure },
     labels: labelsOf({ id: "/" }),
     createdAt: node.bootedAt ?? 0,
     interfaces: usage.node.interfaces ?? [],
-    disks: disks.map((disk) => ({ ...disk, usedBytes: Number(disk.fileSystem.bytes.used) })),
+    disks: disks.map((disk) => ({
+      ...disk,
+      device: disk.device.name,
+      usedBytes: Number(disk.fileSystem.bytes.used),
+      activity: findActivity(diskActivity, disk.device),
+    })),
   };
 }
 
-/** Describes a cgroup that holds others, or a daemon. A pod's has the names of the pod, as upstream's has. */
-function describeGroup({ path, pod, ...measured }: GroupUsage): Subject {
-  const names = pod === undefined ? {} : { namespace: pod.namespace, pod: pod.name };
-  return { ...measured, labels: labelsOf({ id: path, ...names }), createdAt: 0, interfaces: [], disks: [] };
+/**
+ * Finds what a device did by its name, or by its numbers: a volume of the device mapper has another name in the kernel,
+ * and a btrfs numbers of its own.
+ */
+function findActivity(all: readonly DiskActivity[], { name, numbers }: MountedDevice): DiskActivity | undefined {
+  return all.find(({ device }) => device === name) ?? all.find((one) => one.numbers === numbers);
 }
 
-function describePod(input: CadvisorInput, { pod, sandbox, containers, network }: PodUsage): Subject[] {
+/**
+ * Describes a cgroup that holds others, or a daemon. A pod's has the names of the pod, as upstream's has, and began with
+ * its sandbox. The kernel does not tell when another was made.
+ */
+function describeGroup({ path, pod, ...measured }: GroupUsage, pods: readonly PodUsage[]): MeasuredSubject {
+  const names = pod === undefined ? {} : { namespace: pod.namespace, pod: pod.name };
+  const createdAt = pods.find((one) => one.pod.uid === pod?.uid)?.createdAt ?? 0;
+  // Upstream knows no first process of such a cgroup, and tells no limit.
+  const files = measured.files && { open: measured.files.open, limit: undefined };
+  const group = { ...measured, labels: labelsOf({ id: path, ...names }), createdAt, interfaces: [], disks: [] };
+  return files === undefined ? group : { ...group, files };
+}
+
+function describePod(input: CadvisorInput, { pod, sandbox, containers, network }: PodUsage): MeasuredSubject[] {
   const names = { namespace: pod.namespace, pod: pod.name };
-  const describe = (member: ContainerUsage, more: Pick<Subject, "interfaces" | "disks">): Subject => ({
+  const describe = (member: ContainerUsage, more: Pick<MeasuredSubject, "interfaces" | "disks">): MeasuredSubject => ({
     ...member,
     ...more,
     labels: labelsOf({
@@ -136,23 +140,19 @@ function disksOf({ readings, deviceOf }: CadvisorInput, podUid: string, { id }: 
   const layer = readings.storage.pods.get(podUid)?.layers.get(id);
   const disk = readings.storage.containerFs;
   if (layer === undefined || disk?.fileSystem === undefined) return [];
-  return [{ device: deviceOf(disk.mountpoint), usedBytes: layer.value.bytes, fileSystem: disk.fileSystem }];
+  return [{ device: deviceOf(disk.mountpoint).name, usedBytes: layer.value.bytes, fileSystem: disk.fileSystem }];
 }
 
 /** All samples of a family have the same labels. */
-function labelsOf(labels: Labels): Labels {
+function labelsOf(labels: SampleLabels): SampleLabels {
   return { container: "", id: "", image: "", name: "", namespace: "", pod: "", ...labels };
-}
-
-function sampleOf({ labels, at }: Subject, value: number): MetricSample {
-  return { labels, value, at };
 }
 
 function gauge(
   name: string,
   help: string,
-  subjects: readonly Subject[],
-  amountOf: (subject: Subject) => number | undefined,
+  subjects: readonly MeasuredSubject[],
+  amountOf: (subject: MeasuredSubject) => number | undefined,
 ): MetricFamily {
   const samples = subjects.flatMap((subject) => {
     const value = amountOf(subject);
@@ -164,7 +164,7 @@ function gauge(
 /**
  * Computes the samples of start times and limits, which carry no timestamp. A limit that does not exist is shown as 0.
  */
-function computeSpecs(subjects: readonly Subject[]): MetricFamily[] {
+function computeSpecs(subjects: readonly MeasuredSubject[]): MetricFamily[] {
   const families = [
     gauge(
       "container_start_time_seconds",
@@ -222,7 +222,7 @@ const TRAFFIC = [
   ["errors", "errors encountered while"],
 ] as const;
 
-function computeNetworks(subjects: readonly Subject[]): MetricFamily[] {
+function computeNetworks(subjects: readonly MeasuredSubject[]): MetricFamily[] {
   const family = (direction: "receive" | "transmit", [name, what]: (typeof TRAFFIC)[number]): MetricFamily => {
     const doing = direction === "receive" ? "receiving" : "transmitting";
     const done = direction === "receive" ? "received" : "transmitted";
@@ -243,59 +243,4 @@ function computeNetworks(subjects: readonly Subject[]): MetricFamily[] {
 
 function countOf({ bytes, packets, errors, dropped }: TrafficCounters, kind: (typeof TRAFFIC)[number][0]): number {
   return { bytes, packets, errors, packets_dropped: dropped }[kind];
-}
-
-function computeDisks(subjects: readonly Subject[]): MetricFamily[] {
-  const family = (name: string, help: string, amountOf: (disk: Disk) => number): MetricFamily => ({
-    name,
-    help,
-    type: "gauge",
-    samples: subjects.flatMap((subject) =>
-      subject.disks.map((disk) => ({
-        ...sampleOf(subject, amountOf(disk)),
-        labels: { ...subject.labels, device: disk.device },
-      })),
-    ),
-  });
-  return [
-    family("container_fs_inodes_free", "Number of available Inodes", ({ fileSystem }) =>
-      Number(fileSystem.inodes.available),
-    ),
-    family("container_fs_inodes_total", "Number of Inodes", ({ fileSystem }) => Number(fileSystem.inodes.total)),
-    family(
-      "container_fs_limit_bytes",
-      "Number of bytes that can be consumed by the container on this filesystem.",
-      ({ fileSystem }) => Number(fileSystem.bytes.total),
-    ),
-    family(
-      "container_fs_usage_bytes",
-      "Number of bytes that are consumed by the container on this filesystem.",
-      ({ usedBytes }) => usedBytes,
-    ),
-  ];
-}
-
-function computeMachine({ machine, readings }: CadvisorInput): MetricFamily[] {
-  const labels = { boot_id: machine.bootId, machine_id: machine.machineId, system_uuid: machine.systemUuid };
-  const one = (name: string, help: string, value: number): MetricFamily => ({
-    name,
-    help,
-    type: "gauge",
-    samples: [{ labels, value }],
-  });
-  const versions = {
-    cadvisorRevision: "",
-    cadvisorVersion: "",
-    dockerVersion: "",
-    kernelVersion: machine.kernelRelease,
-    osVersion: machine.osImage,
-  };
-  const versionHelp =
-    "A metric with a constant '1' value labeled by kernel version, OS version, docker version, cadvisor version & cadvisor revision.";
-  return [
-    one("machine_cpu_cores", "Number of logical CPU cores.", machine.cpuCores),
-    one("machine_memory_bytes", "Amount of memory installed on the machine.", readings.node.memoryCapacityBytes),
-    one("machine_swap_bytes", "Amount of swap memory available on the machine.", readings.node.swapCapacityBytes),
-    { name: "cadvisor_version_info", help: versionHelp, type: "gauge", samples: [{ labels: versions, value: 1 }] },
-  ];
 }

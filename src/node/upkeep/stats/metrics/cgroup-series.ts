@@ -1,4 +1,11 @@
-import type { CgroupDetails, CgroupMemory, CgroupUsage, DiskTraffic, Pressure } from "../../../../host/cgroups-port.ts";
+import type {
+  CgroupDetails,
+  CgroupMemory,
+  CgroupUsage,
+  DiskCost,
+  DiskTraffic,
+  Pressure,
+} from "../../../../host/cgroups-port.ts";
 
 /** A series with one or several samples for each cgroup. */
 interface CgroupSeries {
@@ -192,6 +199,13 @@ const DISK_ROWS: ReadonlyArray<readonly [name: string, help: string, countOf: (d
   ["container_fs_writes_total", "Cumulative count of writes completed", ({ writes }) => writes],
 ];
 
+const COST_ROWS: ReadonlyArray<readonly [name: string, help: string, timeOf: (cost: DiskCost) => number]> = [
+  ["container_fs_io_cost_usage_seconds_total", "Cumulative IOCost usage in seconds", ({ usage }) => usage],
+  ["container_fs_io_cost_wait_seconds_total", "Cumulative IOCost wait in seconds", ({ wait }) => wait],
+  ["container_fs_io_cost_indebt_seconds_total", "Cumulative IOCost debt in seconds", ({ inDebt }) => inDebt],
+  ["container_fs_io_cost_indelay_seconds_total", "Cumulative IOCost delay in seconds", ({ inDelay }) => inDelay],
+];
+
 /** The series of `/metrics/cadvisor` that come from the kernel's counters of each cgroup. */
 export const CGROUP_SERIES: readonly CgroupSeries[] = [
   {
@@ -210,6 +224,13 @@ export const CGROUP_SERIES: readonly CgroupSeries[] = [
   ...DISK_ROWS.map(([name, help, countOf]): CgroupSeries => {
     const read = ({ details: found }: CgroupUsage) =>
       (found?.disks ?? []).map((disk) => ({ value: countOf(disk), labels: { device: disk.device } }));
+    return { name, help, type: "counter", read };
+  }),
+  ...COST_ROWS.map(([name, help, timeOf]): CgroupSeries => {
+    const read = ({ details: found }: CgroupUsage) =>
+      (found?.disks ?? []).flatMap(({ device, cost }) =>
+        cost === undefined ? [] : [{ value: timeOf(cost) / MICROSECONDS, labels: { device } }],
+      );
     return { name, help, type: "counter", read };
   }),
   {

@@ -31,6 +31,25 @@ export function renderMetrics(families: readonly MetricFamily[]): string {
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
+/**
+ * Joins families of the same name into one, which a page may have only once. Of samples with the same labels the first
+ * stays.
+ */
+export function joinFamilies(families: readonly MetricFamily[]): MetricFamily[] {
+  const joined = new Map<string, MetricFamily>();
+  for (const family of families) {
+    const before = joined.get(family.name);
+    if (before === undefined) {
+      joined.set(family.name, family);
+      continue;
+    }
+    const known = new Set(before.samples.map(({ labels = {} }) => renderLabels(labels)));
+    const added = family.samples.filter(({ labels = {} }) => !known.has(renderLabels(labels)));
+    joined.set(family.name, { ...before, samples: [...before.samples, ...added] });
+  }
+  return [...joined.values()];
+}
+
 function renderLabels(labels: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeValue(value)}"`);
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;

@@ -1,23 +1,26 @@
 import type { Clock } from "../../../../base/clock.ts";
 import type { MountEntry, Mounts } from "../../../../host/mounts-port.ts";
-import type { Machine } from "../../../../host/port.ts";
+import type { Machine, MachineParts } from "../../../../host/port.ts";
+import type { Proc } from "../../../../host/proc-port.ts";
 import type { PodRuntimeStatus } from "../../../runtime/reading/pod-runtime-status.ts";
 import type { CadvisorInput } from "../metrics/cadvisor-metrics.ts";
 import type { NodeStats } from "../node-stats.ts";
-import { findMountSource } from "./mount-source.ts";
+import { findMountedDevice } from "./mounted-device.ts";
 
 interface ContainerReadingsDeps {
   readonly clock: Pick<Clock, "now">;
-  readonly machine: Pick<Machine, "cpuCount" | "identity">;
+  readonly machine: Pick<Machine, "cpuCount" | "identity" | "parts">;
   readonly mounts: Pick<Mounts, "list">;
+  readonly proc: Pick<Proc, "diskActivity">;
   readonly stats: Pick<NodeStats, "readings">;
   readonly cache: { latest(podUid: string): PodRuntimeStatus | undefined };
 }
 
 /** Reads the input of the page `/metrics/cadvisor`. When the mounts cannot be listed, no device has a name. */
-export function createContainerReadings({ clock, machine, mounts, stats, cache }: ContainerReadingsDeps) {
+export function createContainerReadings({ clock, machine, mounts, proc, stats, cache }: ContainerReadingsDeps) {
   const imageOf = (podUid: string, containerId: string) =>
     cache.latest(podUid)?.containers.find(({ id }) => id === containerId)?.image ?? "";
+  const readParts = createPartsReader(machine);
   return async (signal: AbortSignal): Promise<CadvisorInput> => {
     const [readings, identity, entries] = await Promise.all([
       stats.readings(signal),
@@ -26,10 +29,23 @@ export function createContainerReadings({ clock, machine, mounts, stats, cache }
     ]);
     return {
       readings,
-      machine: { ...identity, cpuCores: machine.cpuCount() },
+      machine: { ...identity, ...(await readParts()), cpuCores: machine.cpuCount() },
       imageOf,
-      deviceOf: (path) => findMountSource(entries, path),
+      deviceOf: (path) => findMountedDevice(entries, path),
+      diskActivity: await proc.diskActivity(),
       now: clock.now(),
     };
+  };
+}
+
+/** A machine's parts change with the number of its processors, if at all. */
+function createPartsReader(machine: Pick<Machine, "cpuCount" | "parts">): () => Promise<MachineParts> {
+  let known: { readonly cpus: number; readonly parts: MachineParts } | undefined;
+  return async () => {
+    const cpus = machine.cpuCount();
+    if (known?.cpus === cpus) return known.parts;
+    const parts = await machine.parts();
+    known = { cpus, parts };
+    return parts;
   };
 }

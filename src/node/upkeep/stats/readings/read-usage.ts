@@ -9,6 +9,7 @@ import { createContainerCgroups } from "./container-cgroups.ts";
 import { createCpuRates, MIN_WINDOW_MS } from "./cpu-rates.ts";
 import { listNonContainerGroups } from "./list-non-container-groups.ts";
 import { createPodCpuTotals } from "./pod-cpu-totals.ts";
+import { createProcessFiles } from "./process-files.ts";
 import { type RuntimeUsage, readRuntimeUsage } from "./runtime-usage.ts";
 import type {
   ContainerUsage,
@@ -34,7 +35,7 @@ export interface UsageOptions {
 interface UsageReaderDeps {
   readonly clock: Clock;
   readonly cgroups: Cgroups;
-  readonly proc: Pick<Proc, "interfacesOf" | "pressure">;
+  readonly proc: Pick<Proc, "interfacesOf" | "pressure" | "openFiles" | "openFileLimit">;
   /** The runtime is asked only about containers that have no cgroup here. */
   readonly runtime: Pick<RuntimeService, "listContainerStats">;
   readonly log: Log;
@@ -75,11 +76,13 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
   const containerCgroups = createContainerCgroups(deps);
   const rates = createCpuRates();
   const totals = createPodCpuTotals();
+  const files = createProcessFiles(deps);
 
   const measure = async (path: string, details: boolean, createdAt?: number): Promise<MeasuredCgroup | undefined> => {
     const usage = await cgroups.read(path, { details });
     if (usage === undefined) return undefined;
-    return { at: clock.now(), usage, cpuRate: observe(path, usage, createdAt) };
+    const measured = { at: clock.now(), usage, cpuRate: observe(path, usage, createdAt) };
+    return details ? { ...measured, files: await files.of(path, usage.pids) } : measured;
   };
   const observe = (path: string, { cpu }: CgroupUsage, createdAt?: number): number | undefined => {
     if (cpu === undefined) return undefined;
@@ -140,7 +143,9 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     const groups: GroupUsage[] = [];
     for (const group of listNonContainerGroups(cgroups, places)) {
       const usage = await cgroups.read(group.path, { details: true });
-      if (usage !== undefined) groups.push({ ...group, at: clock.now(), usage, cpuRate: undefined });
+      if (usage === undefined) continue;
+      const open = await files.of(group.path, usage.pids);
+      groups.push({ ...group, at: clock.now(), usage, cpuRate: undefined, files: open });
     }
     return groups;
   };

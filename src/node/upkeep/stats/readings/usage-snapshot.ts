@@ -1,6 +1,7 @@
 import type { PodReference } from "../../../../api/pods.ts";
 import type { CgroupPressure, CgroupUsage } from "../../../../host/cgroups-port.ts";
 import type { InterfaceCounters } from "../../../../host/proc-port.ts";
+import type { ProcessFiles } from "./process-files.ts";
 
 /** The processor time, memory and network traffic that the node and its pods used at about one time. */
 export interface UsageSnapshot {
@@ -37,6 +38,8 @@ export interface MeasuredCgroup {
   readonly usage: CgroupUsage;
   /** Nanoseconds of processor time per second. Undefined while there is no earlier reading to compare with. */
   readonly cpuRate: number | undefined;
+  /** What its processes have open. Read with the details only. */
+  readonly files?: ProcessFiles;
 }
 
 /** The usage of the machine as a whole. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { MountEntry } from "../../../../host/mounts-port.ts";
-import { findMountSource } from "./mount-source.ts";
+import { findMountedDevice } from "./mounted-device.ts";
 
 const mount = (path: string, source: string): MountEntry => {
   return {
@@ -23,9 +23,9 @@ it.each([
   ["/var/lib", "/dev/sdc1"],
   ["/var/lib/containerd", "/dev/sdc1"],
 ])("finds what %s is on: %s", (path, source) => {
-  expect(findMountSource(entries, path)).toBe(source);
+  expect(findMountedDevice(entries, path)).toEqual({ name: source, numbers: "8:1" });
 });
 
 it("finds nothing without mounts", () => {
-  expect(findMountSource([], "/var")).toBe("");
+  expect(findMountedDevice([], "/var")).toEqual({ name: "", numbers: "" });
 });
