@@ -42,8 +42,9 @@ async function installKubelet(words: readonly string[], options: InstallOptions,
     throw new CodedError("no-systemd", `systemd does not run this machine: ${mend}`);
   }
   const choices = { node: process.execPath, entry, isReplacing: options.replace };
-  const { program, replaced } = await installAsKubelet(THIS_MACHINE, choices);
+  const { program, replaced, isEnabled } = await installAsKubelet(THIS_MACHINE, choices);
   console.log(`${program} is nodelet, and the service kubelet runs it${replaced ? ` instead of ${replaced}` : ""}.`);
+  if (!isEnabled) console.log("The service does not start with the machine yet: systemctl enable kubelet");
   console.log("See it: systemctl status kubelet   Its log: journalctl -u kubelet   Go back: nodelet uninstall");
   return 0;
 }

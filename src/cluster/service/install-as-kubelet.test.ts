@@ -18,13 +18,14 @@ beforeEach(async () => {
 afterEach(async () => rm(root, { recursive: true, force: true }));
 
 /** A machine with the files, whose systemd knows a service kubelet where there is a unit. */
-async function createMachine(files: Record<string, string>) {
+async function createMachine(files: Record<string, string>, isEnabled = true) {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);
   }
   const asked: string[] = [];
   const systemctl: KubeletMachine["systemctl"] = async (...args) => {
+    if (args[0] === "is-enabled" && !isEnabled) throw new Error("disabled");
     if (args[0] !== "cat") {
       asked.push(args.join(" "));
       return "";
@@ -43,10 +44,11 @@ const install = async (machine: KubeletMachine, isReplacing = false) =>
 describe("a machine without a kubelet", () => {
   it("gets the program, and the service that kubeadm starts", async () => {
     const machine = await createMachine({});
-    expect(await install(machine)).toEqual({ program: LOCAL, replaced: undefined });
+    expect(await install(machine)).toEqual({ program: LOCAL, replaced: undefined, isEnabled: true });
     expect((await stat(join(root, LOCAL))).mode & 0o777).toBe(0o755);
     expect(await read(DROP_IN)).toContain(`ExecStart=${LOCAL} $KUBELET_KUBECONFIG_ARGS `);
-    expect(machine.asked()).toEqual(["daemon-reload", "enable kubelet.service", "try-restart kubelet.service"]);
+    const orders = ["daemon-reload", "enable kubelet.service", "try-restart kubelet.service"];
+    expect(machine.asked()).toEqual([...orders, "is-enabled kubelet.service"]);
   });
 
   it("gets the same again by a newer version, and nothing is left afterwards", async () => {
@@ -87,12 +89,18 @@ describe("a machine with another kubelet", () => {
 
   it("runs nodelet with the same arguments, and its own again afterwards", async () => {
     const machine = await createMachine({ [PACKAGED]: GO, [UNIT]: SERVICE });
-    expect(await install(machine, true)).toEqual({ program: LOCAL, replaced: PACKAGED });
+    expect(await install(machine, true)).toEqual({ program: LOCAL, replaced: PACKAGED, isEnabled: true });
     expect(await read(DROP_IN)).toContain(`ExecStart=${LOCAL} --config=/k.yaml\n`);
-    expect(machine.asked()).toEqual(["daemon-reload", "try-restart kubelet.service"]);
+    expect(machine.asked()).toEqual(["daemon-reload", "try-restart kubelet.service", "is-enabled kubelet.service"]);
     await uninstallAsKubelet(machine);
     expect(await Promise.all([PACKAGED, UNIT, LOCAL, DROP_IN].map(read))).toEqual([GO, SERVICE, undefined, undefined]);
     expect(machine.asked()).toEqual(["daemon-reload", "try-restart kubelet.service"]);
+  });
+
+  it("whose service is not enabled stays so, and that is told", async () => {
+    const machine = await createMachine({ [PACKAGED]: GO, [UNIT]: SERVICE }, false);
+    expect((await install(machine, true)).isEnabled).toBe(false);
+    expect(machine.asked()).not.toContain("enable kubelet.service");
   });
 
   it("where nodelet's would be gets its name back, whatever was installed twice meanwhile", async () => {

@@ -43,6 +43,8 @@ interface KubeletInstalled {
   readonly program: string;
   /** The kubelet whose place it has taken. */
   readonly replaced: string | undefined;
+  /** False where the service does not start with the machine: it is another's, who has not enabled it. */
+  readonly isEnabled: boolean;
 }
 
 /**
@@ -74,7 +76,11 @@ export async function installAsKubelet(machine: KubeletMachine, choices: Kubelet
   await systemctl("daemon-reload");
   if (isOwnUnit) await systemctl("enable", SERVICE);
   await systemctl("try-restart", SERVICE);
-  return { program: PROGRAM, replaced };
+  const isEnabled = await systemctl("is-enabled", SERVICE).then(
+    () => true,
+    () => false,
+  );
+  return { program: PROGRAM, replaced, isEnabled };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Pod } from "../../../src/api/gen/types.ts";
 import { addKubeadm, FIRST, findKubeadm, KUBEADM_DIRECTORY, type KubeadmNode, SECOND } from "../disk/add-kubeadm.ts";
 import type { Machine } from "../machines/machine.ts";
 import { expectSame, expectTrue, type Scenario, type Stage, until } from "./scenario.ts";
+import { installService } from "./service.ts";
 
 const ASSETS = findKubeadm(process.env);
 const KUBECTL = "kubectl --kubeconfig /etc/kubernetes/admin.conf";
@@ -34,10 +35,9 @@ export const kubeadm: Scenario = {
       for (const machine of [second, at.machine]) await reset(machine);
     } finally {
       await second.remove();
-      await at.machine.read(
-        "nodelet uninstall; systemctl stop kubelet containerd; ip link delete pods0; ip route del default; true",
-      );
-      await at.machine.read("systemctl start nodelet");
+      await at.machine.read("nodelet uninstall && systemctl stop containerd && rm /etc/cni/net.d/10-pods.conflist");
+      await at.machine.run("ip link delete pods0; ip route delete default");
+      await installService(at);
     }
   },
 };
