@@ -6,7 +6,7 @@ import { writePodNetwork } from "./pod-network.ts";
 /** Where the images lie on the machine. */
 export const KUBEADM_DIRECTORY = "/opt/kubeadm";
 /** The address of the first machine, whose control plane the others join. */
-export const FIRST_ADDRESS = "10.90.0.2";
+const FIRST_ADDRESS = "10.90.0.2";
 const PROGRAMS = ["kubeadm", "kubectl", "kubelet"] as const;
 
 /** The directory of upstream's programs and of `images/*.tar`, which somebody has made elsewhere; undefined where there is none. */

@@ -1,7 +1,8 @@
 import type { Pod } from "../../../src/api/gen/types.ts";
+import { messageOf } from "../../../src/base/errors.ts";
 import { addKubeadm, FIRST, findKubeadm, KUBEADM_DIRECTORY, type KubeadmNode, SECOND } from "../disk/add-kubeadm.ts";
 import type { Machine } from "../machines/machine.ts";
-import { expectSame, expectTrue, type Scenario, type Stage, until } from "./scenario.ts";
+import { expectSame, type Scenario, type Stage, until } from "./scenario.ts";
 import { installService } from "./service.ts";
 
 const ASSETS = findKubeadm(process.env);
@@ -33,8 +34,12 @@ export const kubeadm: Scenario = {
       at.note(await at.machine.read(`kubeadm upgrade node ${IGNORED} 2>&1 | tail -1`));
       await untilNodes(at, 2);
       for (const machine of [second, at.machine]) await reset(machine);
+    } catch (error) {
+      at.note(`failed: ${messageOf(error)}`);
+      throw error;
     } finally {
       await second.remove();
+      await at.machine.run("kubeadm reset --force");
       await at.machine.read("nodelet uninstall && systemctl stop containerd && rm /etc/cni/net.d/10-pods.conflist");
       await at.machine.run("ip link delete pods0; ip route delete default");
       await installService(at);
@@ -147,11 +152,7 @@ async function runPod(at: Stage, node: string): Promise<void> {
 /** Nothing of the cluster is left. */
 async function reset(machine: Machine): Promise<void> {
   await machine.read("kubeadm reset --force");
-  const left = await machine.read(
-    "ctr -n k8s.io tasks list -q; ls /etc/kubernetes/manifests /var/lib/kubelet; grep /var/lib/kubelet /proc/mounts || true",
-  );
-  expectTrue(
-    !/\S{20}/.test(left.replaceAll("/etc/kubernetes/manifests:", "").replaceAll("/var/lib/kubelet:", "")),
-    `left behind: ${left}`,
-  );
+  const left = await machine.read(`ctr -n k8s.io tasks list -q; grep ' /var/lib/kubelet' /proc/mounts
+    find /etc/kubernetes/manifests /var/lib/kubelet -mindepth 1 2> /dev/null || true`);
+  expectSame(left, "", "what kubeadm reset leaves behind");
 }
