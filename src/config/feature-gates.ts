@@ -47,6 +47,7 @@ export const GATES_IN_USE = [
 export const GATES_AGAINST_DEFAULT: Readonly<Partial<Record<FeatureGateName, "always" | "never">>> = {
   ClusterTrustBundleProjection: "always",
   ContainerStopSignals: "always",
+  PodCertificateRequest: "always",
   TaintTolerationComparisonOperators: "always",
 };
 

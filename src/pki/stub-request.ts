@@ -7,10 +7,10 @@ import { PkiError } from "./pki-error.ts";
 /** The kinds of keys that pods may have certificates for, by the names that pods use (`podCertificate.keyType`). */
 export const STUB_KEY_TYPES = ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"] as const;
 
-type StubKeyType = (typeof STUB_KEY_TYPES)[number];
+export type StubKeyType = (typeof STUB_KEY_TYPES)[number];
 
 /** A PKCS #10 request that says nothing but a public key, and the private key that signed it. */
-interface StubRequest {
+export interface StubRequest {
   /** The request in DER. */
   readonly request: Buffer;
   /** PKCS #8 as PEM. */

@@ -343,11 +343,8 @@ const SHOWN: ReadonlyArray<[string, Record<string, unknown>, Record<string, unkn
   ["clustertrustbundles.certificates.k8s.io", { spec: { trustBundle: "" } }, { SignerName: "<none>" }],
   [
     "podcertificaterequests.certificates.k8s.io",
-    {
-      spec: { podName: "p", serviceAccountName: "sa", nodeName: "n", signerName: "s/t" },
-      status: { conditions: [{ type: "Denied", status: "True" }] },
-    },
-    { PodName: "p", ServiceAccountName: "sa", NodeName: "n", SignerName: "s/t", State: "Denied" },
+    { spec: { podName: "p", nodeName: "n" }, status: { conditions: [{ type: "Denied", status: "True" }] } },
+    { PodName: "p", NodeName: "n", State: "Denied" },
   ],
   [
     "flowschemas.flowcontrol.apiserver.k8s.io",
