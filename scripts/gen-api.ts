@@ -49,7 +49,7 @@ const SERVED_GROUPS = [
 ];
 const ROOTS = [
   ...SERVED_GROUPS.map((group) => new RegExp(`^io\\.k8s\\.api\\.${group.replaceAll(".", "\\.")}\\.`)),
-  /^io\.k8s\.api\.certificates\.v1beta1\.ClusterTrustBundle/,
+  /^io\.k8s\.api\.certificates\.v1beta1\.(ClusterTrustBundle|PodCertificateRequest)/,
   /^io\.k8s\.apimachinery\.pkg\.apis\.meta\.v1\./,
   /^io\.k8s\.apiextensions-apiserver\.pkg\.apis\.apiextensions\.v1\./,
   /^io\.k8s\.kube-aggregator\.pkg\.apis\.apiregistration\.v1\./,

@@ -5,6 +5,7 @@ import { defaultImagePullPolicy } from "./image-reference.ts";
 /** Files of secrets, config maps, the downward API and projections are readable by all unless the pod says otherwise. */
 const DEFAULT_FILE_MODE = 0o644;
 const DEFAULT_TOKEN_EXPIRATION_SECONDS = 3600;
+const DEFAULT_CERTIFICATE_SECONDS = 86_400;
 
 /** Sets in place what kube-apiserver sets in a pod's volume. */
 export function defaultVolume(volume: Volume): void {
@@ -20,9 +21,10 @@ export function defaultVolume(volume: Volume): void {
   defaultLegacyVolume(volume);
 }
 
-function defaultProjection({ downwardAPI, serviceAccountToken }: VolumeProjection): void {
+function defaultProjection({ downwardAPI, serviceAccountToken, podCertificate }: VolumeProjection): void {
   for (const item of downwardAPI?.items ?? []) defaultFieldRef(item.fieldRef);
   if (serviceAccountToken) serviceAccountToken.expirationSeconds ??= DEFAULT_TOKEN_EXPIRATION_SECONDS;
+  if (podCertificate) podCertificate.maxExpirationSeconds ??= DEFAULT_CERTIFICATE_SECONDS;
 }
 
 function defaultClaim(spec: PersistentVolumeClaimSpec): void {

@@ -130,6 +130,16 @@ describe("volumes", () => {
       { projected: { sources: [{ serviceAccountToken: { path: "t" } }] } },
       { projected: { defaultMode: 420, sources: [{ serviceAccountToken: { path: "t", expirationSeconds: 3600 } }] } },
     ],
+    [
+      "projected, of a certificate",
+      { projected: { sources: [{ podCertificate: { signerName: "a.b/c", keyType: "ED25519" } }] } },
+      {
+        projected: {
+          defaultMode: 420,
+          sources: [{ podCertificate: { signerName: "a.b/c", keyType: "ED25519", maxExpirationSeconds: 86_400 } }],
+        },
+      },
+    ],
     ["image", { image: { reference: "app" } }, { image: { reference: "app", pullPolicy: "Always" } }],
     [
       "iscsi",

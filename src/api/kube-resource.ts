@@ -121,6 +121,13 @@ export const CERTIFICATE_SIGNING_REQUESTS = defineResource<types.CertificateSign
   kind: "CertificateSigningRequest",
   namespaced: false,
 });
+export const POD_CERTIFICATE_REQUESTS = defineResource<types.PodCertificateRequest>({
+  group: "certificates.k8s.io",
+  version: "v1beta1",
+  plural: "podcertificaterequests",
+  kind: "PodCertificateRequest",
+  namespaced: true,
+});
 /** This resource can only be created; the answer is the created object. */
 export const TOKEN_REVIEWS = defineResource<types.TokenReview>({
   group: "authentication.k8s.io",

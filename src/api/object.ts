@@ -47,6 +47,7 @@ export interface TypedKinds {
   PersistentVolume: types.PersistentVolume;
   PersistentVolumeClaim: types.PersistentVolumeClaim;
   Pod: types.Pod;
+  PodCertificateRequest: types.PodCertificateRequest;
   PodDisruptionBudget: types.PodDisruptionBudget;
   PodTemplate: types.PodTemplate;
   PriorityClass: types.PriorityClass;

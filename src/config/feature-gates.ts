@@ -44,6 +44,7 @@ export const GATES_IN_USE = [
 export const GATES_ALWAYS_ON = [
   "ClusterTrustBundleProjection",
   "ContainerStopSignals",
+  "PodCertificateRequest",
   "TaintTolerationComparisonOperators",
 ] as const satisfies readonly FeatureGateName[];
 

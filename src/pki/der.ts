@@ -34,6 +34,19 @@ export function splitElement(element: DerElement | undefined, tag: number): DerE
   return splitDer(element.content);
 }
 
+/** Writes one element of DER, whose content are these bytes one after the other. */
+export function joinDer(tag: number, content: readonly Uint8Array[]): Buffer {
+  const length = content.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return Buffer.concat([Buffer.of(tag), lengthOctets(length), ...content]);
+}
+
+function lengthOctets(length: number): Buffer {
+  if (length < 0x80) return Buffer.of(length);
+  const octets: number[] = [];
+  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) octets.unshift(rest % 256);
+  return Buffer.of(0x80 | octets.length, ...octets);
+}
+
 function readLength(bytes: Uint8Array, at: number): { length: number; begin: number } {
   const first = octet(bytes, at);
   if (first < 0x80) return { length: first, begin: at + 1 };

@@ -32,7 +32,12 @@ describe("a certificate", () => {
       ipAddresses: ["127.0.0.1", "fd00::1"],
     };
     const leaf = await issueCertificate({ ...subject, ...terms, authority, usages: ["client", "server"] });
-    expect(readCertificate(leaf.certificatePem)).toEqual({ ...subject, ...terms, isAuthority: false });
+    expect(readCertificate(leaf.certificatePem)).toEqual({
+      ...subject,
+      emailAddresses: [],
+      ...terms,
+      isAuthority: false,
+    });
     expect(new X509Certificate(leaf.certificatePem).keyUsage).toEqual(["1.3.6.1.5.5.7.3.2", "1.3.6.1.5.5.7.3.1"]);
     expect(isKeyOf(leaf)).toBe(true);
     expect(isKeyOf({ ...leaf, keyPem: authority.keyPem })).toBe(false);
@@ -121,7 +126,7 @@ describe("a request", () => {
     expect(isKeyOf({ certificatePem, keyPem })).toBe(true);
     expect(isIssuedBy(certificatePem, authority.certificatePem)).toBe(true);
     expect(new X509Certificate(certificatePem).keyUsage).toEqual(["1.3.6.1.5.5.7.3.2"]);
-    expect(readCertificate(certificatePem)).toEqual({ ...subject, ...terms, isAuthority: false });
+    expect(readCertificate(certificatePem)).toEqual({ ...subject, emailAddresses: [], ...terms, isAuthority: false });
   });
 
   it("that was changed after it was signed is seen, and not signed", async () => {

@@ -20,6 +20,7 @@ export interface CertificateFacts {
   readonly dnsNames: readonly string[];
   /** Compressed where they are IPv6: `::1`. */
   readonly ipAddresses: readonly string[];
+  readonly emailAddresses: readonly string[];
   readonly isAuthority: boolean;
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
@@ -37,6 +38,7 @@ export function readCertificate(pem: string): CertificateFacts {
     organizations: allOf(subject?.O),
     dnsNames: valuesOf(names, "DNS:"),
     ipAddresses: valuesOf(names, "IP Address:").map(compressAddress),
+    emailAddresses: valuesOf(names, "email:"),
     isAuthority: certificate.ca,
     notBefore: Date.parse(certificate.validFrom),
     notAfter: Date.parse(certificate.validTo),

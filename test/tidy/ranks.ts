@@ -73,6 +73,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/node/cluster/events", rank: 3 },
   { path: "src/node/cluster/node-status", rank: 3.1 },
   { path: "src/node/cluster/refs", rank: 3 },
+  { path: "src/node/cluster/pod-certificates", rank: 3.1 },
   { path: "src/node/storage/plugins", rank: 3 },
   { path: "src/node/storage/volumes", rank: 3 },
   { path: "src/node/storage/csi", rank: 3.1 },

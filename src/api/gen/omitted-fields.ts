@@ -180,6 +180,8 @@ export const OMITTED_FIELDS: Readonly<Record<string, string>> = {
   PodAffinityTerm: "matchLabelKeys mismatchLabelKeys namespaces",
   PodAntiAffinity: "preferredDuringSchedulingIgnoredDuringExecution requiredDuringSchedulingIgnoredDuringExecution",
   PodCertificateProjection: "certificateChainPath credentialBundlePath keyPath keyType signerName userAnnotations",
+  PodCertificateRequestSpec: "unverifiedUserAnnotations",
+  PodCertificateRequestStatus: "certificateChain conditions",
   PodCondition: "message observedGeneration reason",
   PodDisruptionBudgetStatus: "conditions disruptedPods observedGeneration",
   PodDNSConfig: "nameservers options searches",

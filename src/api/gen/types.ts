@@ -2602,6 +2602,44 @@ export interface PodCertificateProjection {
   userAnnotations?: Record<string, string>;
 }
 
+export interface PodCertificateRequest {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: PodCertificateRequestSpec;
+  status?: PodCertificateRequestStatus;
+}
+
+export interface PodCertificateRequestList {
+  apiVersion?: string;
+  items: PodCertificateRequest[];
+  kind?: string;
+  metadata?: ListMeta;
+}
+
+export interface PodCertificateRequestSpec {
+  maxExpirationSeconds?: number;
+  nodeName: string;
+  nodeUID: string;
+  pkixPublicKey?: string;
+  podName: string;
+  podUID: string;
+  proofOfPossession?: string;
+  serviceAccountName: string;
+  serviceAccountUID: string;
+  signerName: string;
+  stubPKCS10Request: string;
+  unverifiedUserAnnotations?: Record<string, string>;
+}
+
+export interface PodCertificateRequestStatus {
+  beginRefreshAt?: Time;
+  certificateChain?: string;
+  conditions?: Condition[];
+  notAfter?: Time;
+  notBefore?: Time;
+}
+
 export interface PodCondition {
   lastProbeTime?: Time;
   lastTransitionTime?: Time;

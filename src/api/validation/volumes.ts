@@ -11,6 +11,7 @@ import { parseQuantity } from "../quantity.ts";
 import { validateClaimTemplate } from "./claim.ts";
 import { VOLUME_FIELDS, validateFieldRef, validateResourceFieldRef } from "./env.ts";
 import { checkDnsLabel, checkDnsSubdomain, checkLocalPath, checkNoBacksteps } from "./names.ts";
+import { podCertificatePaths, validatePodCertificate } from "./pod-certificate.ts";
 import { duplicate, each, forbidden, invalid, invalidEach, optionalOneOf, required, tooLong } from "./problems.ts";
 
 const HOST_PATH_TYPES = [
@@ -141,11 +142,12 @@ function validateDriverName(path: string, driver: string): FieldError[] {
 /** Two sources cannot fill one file. The value in the message is the one that upstream shows. */
 function validateProjectedPaths(path: string, sources: readonly VolumeProjection[]): FieldError[] {
   const taken = new Set<string>();
-  return sources.flatMap(({ secret, configMap, downwardAPI }) => {
+  return sources.flatMap(({ secret, configMap, downwardAPI, podCertificate }) => {
     const files = [
       ...(secret?.items ?? []).map((item) => ({ target: item.path, shown: secret?.name ?? "" })),
       ...(configMap?.items ?? []).map((item) => ({ target: item.path, shown: configMap?.name ?? "" })),
       ...(downwardAPI?.items ?? []).map((item) => ({ target: item.path, shown: item.path })),
+      ...(podCertificate ? podCertificatePaths(podCertificate) : []).map((target) => ({ target, shown: target })),
     ];
     return files.flatMap(({ target, shown }) => {
       const isTaken = target !== "" && taken.has(target);
@@ -158,7 +160,7 @@ function validateProjectedPaths(path: string, sources: readonly VolumeProjection
 /** A projection must have exactly one kind of source, like a volume. */
 function validateProjection(projection: VolumeProjection, path: string): FieldError[] {
   const kinds = Object.keys(projection);
-  const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle } = projection;
+  const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = projection;
   const errors = kinds
     .slice(1)
     .map((kind) => forbidden(`${path}.${kind}`, "may not specify more than 1 volume type per source"));
@@ -179,6 +181,7 @@ function validateProjection(projection: VolumeProjection, path: string): FieldEr
   }
   if (clusterTrustBundle)
     errors.push(...validateTargetPath(`${path}.clusterTrustBundle.path`, clusterTrustBundle.path));
+  if (podCertificate) errors.push(...validatePodCertificate(`${path}.podCertificate`, podCertificate));
   return errors;
 }
 

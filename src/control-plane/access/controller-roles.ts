@@ -163,6 +163,7 @@ const RULES: Readonly<Record<string, readonly PolicyRule[]>> = {
     rule(READ, "", "nodes"),
     rule("patch", "", "pods/status"),
   ],
+  podcertificaterequestcleaner: [rule("delete get list watch", CERTIFICATES, "podcertificaterequests")],
   "pv-protection-controller": [rule("get list update watch", "", "persistentvolumes"), EVENTS_RULE],
   "pvc-protection-controller": [
     rule("get list update watch", "", "persistentvolumeclaims"),

@@ -49,6 +49,8 @@ beforeEach(() => {
   cluster.put("persistentvolumes", volume("others", { namespace: "default", name: "somebody-elses" }));
   cluster.put("volumeattachments.storage.k8s.io", attachment("mine", "a"));
   cluster.put("volumeattachments.storage.k8s.io", attachment("others", "b"));
+  cluster.put("podcertificaterequests.certificates.k8s.io", podRequest("mine", "a"));
+  cluster.put("podcertificaterequests.certificates.k8s.io", podRequest("others", "b"));
   cluster.put("resourceslices.resource.k8s.io", slice("mine", { nodeName: "a" }));
   cluster.put("resourceslices.resource.k8s.io", slice("others", { nodeName: "b" }));
   cluster.put("resourceslices.resource.k8s.io", slice("shared", { allNodes: true }));
@@ -74,6 +76,11 @@ function volume(name: string, claimRef: { namespace: string; name: string }) {
 function attachment(name: string, nodeName: string) {
   const spec = { attacher: "d", nodeName, source: {} };
   return { apiVersion: "storage.k8s.io/v1", kind: "VolumeAttachment", metadata: { name }, spec };
+}
+
+function podRequest(name: string, nodeName: string) {
+  const metadata = { name, namespace: "default" };
+  return { apiVersion: "certificates.k8s.io/v1beta1", kind: "PodCertificateRequest", metadata, spec: { nodeName } };
 }
 
 function slice(name: string, nodes: object) {
@@ -139,6 +146,10 @@ describe("a node", () => {
     ...["get", "update", "patch", "delete"].map((verb) => `${verb} resource.k8s.io resourceslices mine`),
     "get resource.k8s.io resourceclaims default/devices",
     "get resource.k8s.io resourceclaims default/pod-made-x",
+    "create certificates.k8s.io podcertificaterequests default/",
+    "get certificates.k8s.io podcertificaterequests default/mine",
+    "list certificates.k8s.io podcertificaterequests?spec.nodeName=a",
+    "watch certificates.k8s.io podcertificaterequests?spec.nodeName=a",
   ])("may %s", (text) => {
     expect(createAuthorizer(cluster).authorize(access(text))).toEqual({ allowed: true, reason: "" });
   });
@@ -186,6 +197,20 @@ describe("a node", () => {
     ["get resource.k8s.io resourceclaims other/devices", UNRELATED],
     ["list resource.k8s.io resourceclaims default/devices", "can only get individual resources of this type"],
     ["update resource.k8s.io resourceclaims/status default/devices", "can only get individual resources of this type"],
+    ["get certificates.k8s.io podcertificaterequests default/others", UNRELATED],
+    ["get certificates.k8s.io podcertificaterequests other/mine", UNRELATED],
+    ...[
+      "list certificates.k8s.io podcertificaterequests",
+      "watch certificates.k8s.io podcertificaterequests?spec.nodeName=b",
+    ].map((text) => [text, "can only list/watch podcertificaterequests with field selector spec.nodeName=a"]),
+    [
+      "update certificates.k8s.io podcertificaterequests/status default/mine",
+      "nodes may not access subresources of podcertificaterequests",
+    ],
+    [
+      "delete certificates.k8s.io podcertificaterequests default/mine",
+      "nodes may only create, get, list, and watch podcertificaterequests",
+    ],
     [
       "list resource.k8s.io resourceslices",
       "can only list/watch/deletecollection resourceslices with nodeName field selector",

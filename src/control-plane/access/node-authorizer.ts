@@ -64,6 +64,7 @@ const SUBDIVIDED = new Map<string, (request: NodeRequest) => AccessDecision>(
     "csinodes.storage.k8s.io": decideCsiNode,
     "resourceslices.resource.k8s.io": decideResourceSlice,
     "resourceclaims.resource.k8s.io": (request) => decideGet(request, "resourceclaim"),
+    "podcertificaterequests.certificates.k8s.io": decidePodCertificateRequest,
     nodes: decideNode,
     pods: decidePod,
   }),
@@ -139,6 +140,20 @@ function decideResourceSlice(request: NodeRequest): AccessDecision {
   return selects(access.fieldSelector, "spec.nodeName", node)
     ? ALLOWED
     : deny("can only list/watch/deletecollection resourceslices with nodeName field selector");
+}
+
+/** A node has to do with the requests that name it. NodeRestriction checks for which pod one is created. */
+function decidePodCertificateRequest(request: NodeRequest): AccessDecision {
+  const { node, access } = request;
+  if (access.subresource !== "") return deny("nodes may not access subresources of podcertificaterequests");
+  if (access.verb === "create") return ALLOWED;
+  if (access.verb === "get") return decideRelated(request, "podcertificaterequest");
+  if (access.verb !== "list" && access.verb !== "watch") {
+    return deny("nodes may only create, get, list, and watch podcertificaterequests");
+  }
+  return selects(access.fieldSelector, "spec.nodeName", node)
+    ? ALLOWED
+    : deny(`can only list/watch podcertificaterequests with field selector spec.nodeName=${node}`);
 }
 
 function decideNode({ node, access: { verb, subresource, name } }: NodeRequest): AccessDecision {

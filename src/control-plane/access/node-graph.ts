@@ -15,7 +15,7 @@ export type Related =
   | "serviceaccount";
 
 /** The kinds of objects that name their node themselves. */
-export type OfOneNode = "resourceslice" | "volumeattachment";
+export type OfOneNode = "podcertificaterequest" | "resourceslice" | "volumeattachment";
 
 /** Knows the objects that a node's pods need. */
 export interface NodeGraph {
@@ -41,6 +41,7 @@ export function createNodeGraph(feed: ResourceFeed): NodeGraph {
   const volumesOfSecret = new Map<string, Set<string>>();
   const nodeOfAttachment = new Map<string, string>();
   const nodeOfSlice = new Map<string, string>();
+  const nodeOfPodRequest = new Map<string, string>();
 
   const stops = [
     feed.follow("pods", (event) => {
@@ -74,6 +75,11 @@ export function createNodeGraph(feed: ResourceFeed): NodeGraph {
       if (type === "DELETED" || nodeName === "") nodeOfSlice.delete(name);
       else nodeOfSlice.set(name, nodeName);
     }),
+    feed.follow("podcertificaterequests.certificates.k8s.io", ({ type, object }: ResourceEvent) => {
+      const key = nameWithNamespace(object.metadata.namespace, object.metadata.name);
+      if (type === "DELETED") nodeOfPodRequest.delete(key);
+      else nodeOfPodRequest.set(key, typed("PodCertificateRequest", object).spec.nodeName);
+    }),
   ];
 
   const refers = (node: string, key: string | undefined) => key !== undefined && counts.get(node)?.has(key) === true;
@@ -82,6 +88,7 @@ export function createNodeGraph(feed: ResourceFeed): NodeGraph {
     isRelated(node, kind, namespace, name) {
       if (kind === "volumeattachment") return nodeOfAttachment.get(name) === node;
       if (kind === "resourceslice") return nodeOfSlice.get(name) === node;
+      if (kind === "podcertificaterequest") return nodeOfPodRequest.get(nameWithNamespace(namespace, name)) === node;
       if (kind === "persistentvolume") return ownsVolume(node, name);
       const key = relatedKey(kind, namespace, name);
       if (refers(node, key)) return true;
@@ -94,6 +101,7 @@ export function createNodeGraph(feed: ResourceFeed): NodeGraph {
   };
 }
 
+const nameWithNamespace = (namespace = "", name = "") => `${namespace}/${name}`;
 const relatedKey = (kind: Related, namespace: string, name: string) => `${kind} ${namespace} ${name}`;
 
 function objectKey(kind: Related, { metadata: { namespace = "", name = "" } }: KubeObject): string {

@@ -49,4 +49,9 @@ export const NODE_RULES: readonly PolicyRule[] = [
   { verbs: ["deletecollection"], apiGroups: ["resource.k8s.io"], resources: ["resourceslices"] },
   { verbs: ["get"], apiGroups: [""], resources: ["serviceaccounts"] },
   { verbs: ["get", "list", "watch"], apiGroups: ["certificates.k8s.io"], resources: ["clustertrustbundles"] },
+  {
+    verbs: ["create", "get", "list", "watch"],
+    apiGroups: ["certificates.k8s.io"],
+    resources: ["podcertificaterequests"],
+  },
 ];

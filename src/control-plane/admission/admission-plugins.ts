@@ -19,6 +19,7 @@ import { createLimitRanger } from "./limit-ranger.ts";
 import type { MatchDeps } from "./matching/match-request.ts";
 import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
 import { createNodeRestriction } from "./node-restriction.ts";
+import { createPodCertificateSigning } from "./pod-certificate-signing.ts";
 import { createPodSecurity } from "./pod-security/pod-security.ts";
 import { createPodTopologyLabels } from "./pod-topology-labels.ts";
 import { createMutatingPolicy } from "./policies/mutating-policy.ts";
@@ -77,6 +78,7 @@ export function createAdmissionPlugins(deps: AdmissionDeps, options: AdmissionOp
     createRuntimeClass(reader),
     createCertificateApproval(authorize),
     createCertificateSigning(authorize),
+    createPodCertificateSigning(authorize, deps.clock),
     createClusterTrustBundleAttest(authorize),
     createCertificateSubjectRestriction(subjects),
     createDeviceAccess(deps),

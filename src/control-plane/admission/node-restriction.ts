@@ -4,6 +4,7 @@ import { nodeNameOfUser } from "../ports/user.ts";
 import { restrictCertificateRequest } from "./node-own-certificates.ts";
 import { restrictNode } from "./node-own-node.ts";
 import { restrictClaimStatus, restrictCsiNode, restrictLease, restrictResourceSlice } from "./node-own-objects.ts";
+import { restrictPodCertificateRequest } from "./node-own-pod-certificates.ts";
 import { restrictPod } from "./node-own-pods.ts";
 import { restrictToken } from "./node-own-tokens.ts";
 import type { NodeRequest, NodeRestrictionDeps } from "./node-request.ts";
@@ -21,6 +22,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["csinodes.storage.k8s.io", restrictCsiNode],
   ["resourceslices.resource.k8s.io", restrictResourceSlice],
   ["certificatesigningrequests.certificates.k8s.io", restrictCertificateRequest],
+  ["podcertificaterequests.certificates.k8s.io", restrictPodCertificateRequest],
 ]);
 
 /**

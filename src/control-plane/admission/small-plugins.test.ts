@@ -45,6 +45,7 @@ test("the plugins run in upstream's order", () => {
     "RuntimeClass",
     "CertificateApproval",
     "CertificateSigning",
+    "PodCertificateSigning",
     "ClusterTrustBundleAttest",
     "CertificateSubjectRestriction",
     "DeviceAccess",

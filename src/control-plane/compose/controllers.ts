@@ -12,6 +12,7 @@ import {
   createBootstrapTokenCleaner,
   createCertificateRequestCleaner,
   createEventCleaner,
+  createPodCertificateRequestCleaner,
 } from "../controllers/expired-objects.ts";
 import { createGarbageCollector } from "../controllers/garbage-collector.ts";
 import { createLegacyTokenController } from "../controllers/legacy-tokens.ts";
@@ -122,6 +123,7 @@ function composeObjectControllers(parts: ControllerParts): readonly Controller[]
     createCertificateApprover(requests),
     createCertificateSigner({ ...requests, sign: certificates.sign }),
     createCertificateRequestCleaner(parts),
+    createPodCertificateRequestCleaner(parts),
     createBootstrapTokenCleaner(parts),
     createLegacyTokenController({ ...parts, issueLegacyToken: tokens.issueLegacy }, { rootCa }),
     createServiceRangeController(parts),

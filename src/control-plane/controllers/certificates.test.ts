@@ -6,7 +6,7 @@ import type { Authorize } from "../ports/request.ts";
 import { createCertificateApprover } from "./certificate-approver.ts";
 import { REQUESTS, type RequestedCertificate } from "./certificate-requests.ts";
 import { createCertificateSigner, type SigningOrder } from "./certificate-signer.ts";
-import { createCertificateRequestCleaner } from "./expired-objects.ts";
+import { createCertificateRequestCleaner, createPodCertificateRequestCleaner } from "./expired-objects.ts";
 
 const CLIENT_USAGES = ["digital signature", "client auth"];
 const SERVER_USAGES = ["digital signature", "server auth"];
@@ -223,6 +223,18 @@ describe("the cleaner", () => {
     await bench.clock.advance(11_000);
     expect(bench.names(REQUESTS)).toEqual([]);
     expect(bench.clock.pendingTimers).toBe(0);
+  });
+
+  test("deletes a request for a pod's certificate after a quarter of an hour, whatever became of it", async () => {
+    const bench = createControllerBench();
+    const resource = "podcertificaterequests.certificates.k8s.io";
+    bench.start(createPodCertificateRequestCleaner(bench.deps));
+    const header = { apiVersion: "certificates.k8s.io/v1beta1", kind: "PodCertificateRequest" };
+    await bench.create(resource, { ...header, metadata: { name: "req-1", namespace: "a" }, spec: {} });
+    await bench.clock.advance(HOUR / 4 - 1_000);
+    expect(bench.names(resource)).toEqual(["req-1"]);
+    await bench.clock.advance(11_000);
+    expect(bench.names(resource)).toEqual([]);
   });
 
   test("keeps what was approved and waits for its certificate", async () => {

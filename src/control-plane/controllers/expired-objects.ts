@@ -8,6 +8,7 @@ const HOUR = 60 * MINUTE;
 const EVENT_TTL_MS = HOUR;
 const HANDLED_REQUEST_TTL_MS = HOUR;
 const PENDING_REQUEST_TTL_MS = 24 * HOUR;
+const POD_CERTIFICATE_REQUEST_TTL_MS = 15 * MINUTE;
 
 /** Deletes events an hour after they were last written, when the lease ends under which upstream stores them. */
 export function createEventCleaner(deps: ControllerDeps): Controller {
@@ -55,6 +56,18 @@ function requestDeadline(object: KubeObject): number | undefined {
 function after(time: string | undefined, ms: number): number | undefined {
   const start = parseTime(time);
   return start === undefined ? undefined : start + ms;
+}
+
+/**
+ * Deletes the requests for pods' certificates a quarter of an hour after they were made, whatever has become of them: the
+ * node has what was issued (`podcertificaterequestcleaner`).
+ */
+export function createPodCertificateRequestCleaner(deps: ControllerDeps): Controller {
+  return createExpiryController(deps, {
+    name: "podcertificaterequestcleaner",
+    resource: "podcertificaterequests.certificates.k8s.io",
+    expiresAt: ({ metadata }) => after(metadata.creationTimestamp, POD_CERTIFICATE_REQUEST_TTL_MS),
+  });
 }
 
 /** Deletes bootstrap tokens when they expire (`tokencleaner`). A token whose expiration is no time has expired. */

@@ -3,6 +3,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   Affinity: "Rules about which nodes a pod may or should run on.",
   Binding: "Assigns a pod to a node.",
   ClusterTrustBundle: "Certificates of authorities that pods may trust.",
+  PodCertificateRequest: "A request of a node for the certificate of one of its pods.",
   CertificateSigningRequest: "A request for a certificate, to be approved and then signed.",
   ClusterRole: "A set of permissions that holds in every namespace and for cluster-wide objects.",
   ClusterRoleBinding: "Gives the permissions of a cluster role to users, groups and service accounts, everywhere.",

@@ -1,6 +1,10 @@
 import type { Part } from "../../base/run-parts.ts";
+import { createStubRequest } from "../../pki/stub-request.ts";
+import { createPodRecorder } from "../cluster/events/record-pod.ts";
 import { readObjectTtlMs } from "../cluster/node-status/cluster-settings.ts";
 import type { NodeRegistration } from "../cluster/node-status/node-registration.ts";
+import { declareCertificateGauge } from "../cluster/pod-certificates/certificate-gauge.ts";
+import { createPodCertificates, type PodCertificates } from "../cluster/pod-certificates/pod-certificates.ts";
 import { type ClusterTrustBundles, createClusterTrustBundles } from "../cluster/refs/cluster-trust-bundles.ts";
 import { createObjectRefs, type ObjectRefs, readRefStrategy } from "../cluster/refs/object-refs.ts";
 import { createPodAccounts, type PodAccounts } from "../cluster/refs/pod-accounts.ts";
@@ -23,6 +27,7 @@ export interface RefParts extends PodRefs {
   readonly runtimeClasses: RuntimeClasses;
   readonly claims: VolumeClaims;
   readonly trustBundles: ClusterTrustBundles;
+  readonly certificates: PodCertificates;
   readonly parts: readonly Part[];
 }
 
@@ -32,7 +37,10 @@ interface RefNeighbours {
 }
 
 /** Builds the copies of what pods name; a change of one wakes the pods that name it. */
-export function composeRefs({ ports, config, inbox }: Foundation, { kube, ownNode }: RefNeighbours): RefParts {
+export function composeRefs(
+  { ports, config, inbox, timeline }: Foundation,
+  { kube, ownNode }: RefNeighbours,
+): RefParts {
   const { host, log } = ports;
   const deps = { client: kube.client, clock: host.clock, random: host.random, log };
   const objects = createObjectRefs(deps, {
@@ -41,10 +49,18 @@ export function composeRefs({ ports, config, inbox }: Foundation, { kube, ownNod
   });
   const tokens = createServiceAccountTokens(deps);
   const trustBundles = createClusterTrustBundles(deps);
+  const certificates = createPodCertificates({
+    ...deps,
+    nodeName: config.nodeName,
+    node: ownNode.node,
+    createKey: createStubRequest,
+    record: createPodRecorder(timeline),
+  });
+  declareCertificateGauge(ports.metrics, certificates);
   const services = createServices(deps);
   const runtimeClasses = createRuntimeClasses(deps);
   return {
-    ...createPodRefs({ objects, tokens, trustBundles, onChanged: inbox.offerReferenced }),
+    ...createPodRefs({ objects, tokens, trustBundles, certificates, onChanged: inbox.offerReferenced }),
     objects,
     pullSecrets: createPullSecrets({ refs: objects, log }),
     tokens,
@@ -53,10 +69,12 @@ export function composeRefs({ ports, config, inbox }: Foundation, { kube, ownNod
     runtimeClasses,
     claims: createVolumeClaims(deps),
     trustBundles,
+    certificates,
     parts: [
       { name: "secrets and config maps", run: objects.run },
       { name: "tokens", run: tokens.run },
       { name: "trust bundles", run: trustBundles.run },
+      { name: "certificates of pods", run: certificates.run },
       { name: "services", run: services.run },
       { name: "runtime classes", run: runtimeClasses.run },
     ],

@@ -125,6 +125,12 @@ function claimWriter({ refs }: ClusterParts): ExpandClaimDeps["updateClaimStatus
   return async (claim, status, signal) => await refs.claims.updateClaimStatus({ claim, status }, signal);
 }
 
-function volumeSources({ objects, tokens, trustBundles }: RefParts, facts: NodeFacts) {
-  return { ...objects, token: tokens.get, clusterTrustBundles: trustBundles.bundles, podFacts: () => facts };
+function volumeSources({ objects, tokens, trustBundles, certificates }: RefParts, facts: NodeFacts) {
+  return {
+    ...objects,
+    token: tokens.get,
+    clusterTrustBundles: trustBundles.bundles,
+    podCertificate: certificates.credential,
+    podFacts: () => facts,
+  };
 }

@@ -9,6 +9,8 @@ interface PolicyDifference {
 
 const TRUST_BUNDLES =
   "kube-apiserver has it behind the gate ClusterTrustBundle, which is off by default; ours serves them";
+const POD_CERTIFICATES =
+  "kube-apiserver has it behind the gate PodCertificateRequest, which is off by default; ours serves them";
 const KUBEADM = "kubeadm makes it, and not kube-apiserver: nodes join ours with a bootstrap token, too";
 
 export const POLICY_DIFFERENCES: readonly PolicyDifference[] = [
@@ -16,9 +18,17 @@ export const POLICY_DIFFERENCES: readonly PolicyDifference[] = [
   { key: "ClusterRoleBinding/system:cluster-trust-bundle-discovery", entries: ["+ all of it"], reason: TRUST_BUNDLES },
   {
     key: "ClusterRole/system:node",
-    entries: ["get", "list", "watch"].map((verb) => `+ ${verb} clustertrustbundles.certificates.k8s.io`),
-    reason: TRUST_BUNDLES,
+    entries: [
+      ...["get", "list", "watch"].map((verb) => `+ ${verb} clustertrustbundles.certificates.k8s.io`),
+      ...["create", "get", "list", "watch"].map((verb) => `+ ${verb} podcertificaterequests.certificates.k8s.io`),
+    ],
+    reason: `${TRUST_BUNDLES}; ${POD_CERTIFICATES}`,
   },
+  ...["ClusterRole", "ClusterRoleBinding"].map((kind) => ({
+    key: `${kind}/system:controller:podcertificaterequestcleaner`,
+    entries: ["+ all of it"],
+    reason: POD_CERTIFICATES,
+  })),
   { key: "ClusterRoleBinding/system:node-bootstrapper", entries: ["+ all of it"], reason: KUBEADM },
   {
     key: "ClusterRole/system:aggregated-metrics-reader",

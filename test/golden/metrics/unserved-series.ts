@@ -67,7 +67,6 @@ export const UNSERVED: readonly UnservedSeries[] = [
     names: ["kubelet_imagemanager_inmemory_*"],
     reason: "all records of pulls are in memory: there is no cache that could be full",
   },
-  { page: "/metrics", names: ["kubelet_podcertificate_states"], reason: "there are no pod certificates" },
   {
     page: "/metrics",
     names: ["kubelet_started_host_process_containers_*"],

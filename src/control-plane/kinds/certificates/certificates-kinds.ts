@@ -2,6 +2,7 @@ import type { FieldError } from "../../../api/field-error.ts";
 import type { CertificateSigningRequest, CertificateSigningRequestSpec } from "../../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../../api/object.ts";
 import { each, forbidden, invalid, required, unsupported } from "../../../api/validation/problems.ts";
+import { validateSignerName } from "../../../api/validation/signer-name.ts";
 import type { ResourceKind, Subresource } from "../../ports/resource-kind.ts";
 import { defineKind } from "../define-kind.ts";
 import { checkPathSegment } from "../rules/path-segment.ts";
@@ -10,7 +11,7 @@ import { validateDecisions, validateRequestConditions } from "./certificate-cond
 import { whyNoCertificates, whyNoRequest } from "./certificate-pem.ts";
 import { clusterTrustBundleKind } from "./cluster-trust-bundle.ts";
 import { findDuplicates } from "./duplicates.ts";
-import { validateSignerName } from "./signer-name.ts";
+import { podCertificateRequestKind } from "./pod-certificate-request.ts";
 
 const GROUP = "certificates.k8s.io";
 const KIND = "CertificateSigningRequest";
@@ -95,6 +96,7 @@ export const CERTIFICATES_KINDS: readonly ResourceKind[] = [
     }),
   }),
   clusterTrustBundleKind,
+  podCertificateRequestKind,
 ];
 
 function validateSpec(spec: CertificateSigningRequestSpec): FieldError[] {

@@ -3,10 +3,10 @@ import type { ClusterTrustBundleSpec } from "../../../api/gen/types.ts";
 import { isNew, isRecord, type KubeObject } from "../../../api/object.ts";
 import { checkDnsSubdomain } from "../../../api/validation/names.ts";
 import { invalidEach } from "../../../api/validation/problems.ts";
+import { validateSignerName } from "../../../api/validation/signer-name.ts";
 import type { ResourceKind } from "../../ports/resource-kind.ts";
 import { defineKind } from "../define-kind.ts";
 import { immutable } from "../rules/immutable.ts";
-import { validateSignerName } from "./signer-name.ts";
 import { validateTrustAnchors } from "./trust-anchors.ts";
 
 const ANCHORS = "spec.trustBundle";

@@ -1,4 +1,4 @@
-import type { CertificateSigningRequest, RoleBinding, Subject } from "../../../api/gen/types.ts";
+import type { CertificateSigningRequest, PodCertificateRequest, RoleBinding, Subject } from "../../../api/gen/types.ts";
 import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { formatHumanDuration } from "../../../base/human-duration.ts";
 import type { Column } from "../../ports/resource-kind.ts";
@@ -65,6 +65,21 @@ export const CLUSTER_TRUST_BUNDLE_COLUMNS: readonly Column[] = [
     (object) => object,
   ),
 ];
+
+/** There is no column for the age, as upstream. */
+export const POD_CERTIFICATE_REQUEST_COLUMNS = columnsOf("PodCertificateRequest", [
+  NAME,
+  { name: "PodName", description: "The pod that it is for.", cell: ({ spec }) => spec.podName },
+  { name: "ServiceAccountName", description: "As whom the pod runs.", cell: ({ spec }) => spec.serviceAccountName },
+  { name: "NodeName", description: "The node that runs the pod.", cell: ({ spec }) => spec.nodeName },
+  { name: "SignerName", description: "Who is asked to sign.", cell: ({ spec }) => spec.signerName },
+  { name: "State", description: "Pending, Issued, Denied or Failed.", cell: podRequestState },
+]);
+
+function podRequestState({ status }: PodCertificateRequest): string {
+  const outcome = status?.conditions?.find((condition) => condition.status === "True");
+  return outcome?.type ?? "Pending";
+}
 
 function bundleSigner({ spec }: KubeObject): string {
   const { signerName } = isRecord(spec) ? spec : {};

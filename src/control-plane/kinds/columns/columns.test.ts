@@ -342,6 +342,11 @@ const SHOWN: ReadonlyArray<[string, Record<string, unknown>, Record<string, unkn
   ],
   ["clustertrustbundles.certificates.k8s.io", { spec: { trustBundle: "" } }, { SignerName: "<none>" }],
   [
+    "podcertificaterequests.certificates.k8s.io",
+    { spec: { podName: "p", nodeName: "n" }, status: { conditions: [{ type: "Denied", status: "True" }] } },
+    { PodName: "p", NodeName: "n", State: "Denied" },
+  ],
+  [
     "flowschemas.flowcontrol.apiserver.k8s.io",
     { spec: { priorityLevelConfiguration: { name: "l" }, matchingPrecedence: 9 } },
     { PriorityLevel: "l", MatchingPrecedence: 9, DistinguisherMethod: "<none>", MissingPL: "?" },

@@ -61,6 +61,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
 
   "certificatesigningrequests.certificates.k8s.io": access.CERTIFICATE_SIGNING_REQUEST_COLUMNS,
   "clustertrustbundles.certificates.k8s.io": access.CLUSTER_TRUST_BUNDLE_COLUMNS,
+  "podcertificaterequests.certificates.k8s.io": access.POD_CERTIFICATE_REQUEST_COLUMNS,
 
   "leases.coordination.k8s.io": cluster.LEASE_COLUMNS,
 

@@ -9,6 +9,7 @@ const FACTS: CertificateFacts = {
   organizations: ["system:nodes"],
   dnsNames: ["node-1", "node-1.example"],
   ipAddresses: ["10.0.0.1", "2001:db8::1"],
+  emailAddresses: [],
   isAuthority: false,
   notBefore: 0,
   notAfter: 1,

@@ -8,7 +8,11 @@ function createRig() {
   const told: string[] = [];
   const note = (what: string) => (pod: Pod | string) =>
     void told.push(`${what} ${typeof pod === "string" ? pod : podUid(pod)}`);
-  const tell = { object: (_uids: readonly string[]) => {}, token: (_uid: string) => {} };
+  const tell = {
+    object: (_uids: readonly string[]) => {},
+    token: (_uid: string) => {},
+    certificate: (_uid: string) => {},
+  };
   const refs = createPodRefs({
     objects: {
       registerPod: note("objects +"),
@@ -28,6 +32,14 @@ function createRig() {
       },
     },
     trustBundles: { registerPod: note("bundles +"), unregisterPod: note("bundles -"), subscribe: () => () => {} },
+    certificates: {
+      registerPod: note("certificates +"),
+      unregisterPod: note("certificates -"),
+      subscribe(listener) {
+        tell.certificate = listener;
+        return () => {};
+      },
+    },
     onChanged: note("changed"),
   });
   return { refs, told, tell };
@@ -39,7 +51,11 @@ it("keeps what a pod names from when it is shown until it is forgotten", () => {
   const { refs, told } = createRig();
   refs.show(pod);
   refs.forget("1");
-  expect(told).toEqual(["objects + 1", "bundles + 1", "objects - 1", "bundles - 1", "tokens - 1"]);
+  expect(told).toEqual(
+    [...["objects +", "bundles +", "certificates +"], ...["objects -", "bundles -", "certificates -", "tokens -"]].map(
+      (what) => `${what} 1`,
+    ),
+  );
   expect(refs.podUids()).toEqual(["1", "2"]);
 });
 
@@ -53,5 +69,6 @@ it("tells of each pod that names what has changed", () => {
   const { told, tell } = createRig();
   tell.object(["1", "3"]);
   tell.token("2");
-  expect(told).toEqual(["changed 1", "changed 3", "changed 2"]);
+  tell.certificate("4");
+  expect(told).toEqual(["changed 1", "changed 3", "changed 2", "changed 4"]);
 });

@@ -203,6 +203,13 @@ export const KIND_BODIES: readonly HostileBody[] = [
   object("/apis/certificates.k8s.io/v1beta1/clustertrustbundles", "trust bundle: empty certificates", () => ({
     spec: { trustBundle: "-----BEGIN CERTIFICATE-----\nQUFB\n-----END CERTIFICATE-----\n".repeat(40_000) },
   })),
+  object(
+    "/apis/certificates.k8s.io/v1beta1/namespaces/default/podcertificaterequests",
+    "pod's certificate request: a mebibyte of DER",
+    () => ({
+      spec: { signerName: "example.com/a", stubPKCS10Request: Buffer.alloc(MEBIBYTE, 0x30).toString("base64") },
+    }),
+  ),
   object(`${CORE}/pods/target/binding`, "binding: a name of a MiB", () => ({
     target: { kind: "Node", name: "a".repeat(MEBIBYTE) },
   })),

@@ -1,6 +1,7 @@
 import { notFoundError } from "../../../../api/api-error.ts";
 import type { ObjectMeta } from "../../../../api/gen/types.ts";
 import type { KubeResource } from "../../../../api/kube-resource.ts";
+import { isRecord } from "../../../../api/object.ts";
 import { AbortedError, untilAborted } from "../../../../base/abort.ts";
 import {
   type KubeCallOptions,
@@ -138,10 +139,13 @@ function describe({ namespace, fieldSelector }: Pick<ListOptions, "namespace" | 
   return [namespace, fieldSelector].filter((part) => part !== undefined).join(" ");
 }
 
+/** Knows the selectors that the readers use: by name, and by node. */
 function isSelected(
-  { metadata }: StoredObject,
+  { metadata, spec }: StoredObject,
   { namespace, fieldSelector }: Pick<ListOptions, "namespace" | "fieldSelector">,
 ): boolean {
   const isInNamespace = namespace === undefined || metadata.namespace === namespace;
-  return isInNamespace && (fieldSelector === undefined || fieldSelector === `metadata.name=${metadata.name}`);
+  const nodeName = isRecord(spec) ? spec["nodeName"] : undefined;
+  const known = [undefined, `metadata.name=${metadata.name}`, `spec.nodeName=${nodeName}`];
+  return isInNamespace && known.includes(fieldSelector);
 }

@@ -116,7 +116,7 @@ describe("what cannot be had", () => {
     [
       "a pod certificate",
       { name: "x", projected: { sources: [{ podCertificate: { keyType: "ED25519", signerName: "example.com/s" } }] } },
-      "podCertificate projections are not supported by nodelet: mount a certificate from a secret, or use a CSI driver",
+      "credential bundle is not issued yet",
     ],
   ])("%s is named with the volume", async (_what, volume, message) => {
     await expect(setUp([volume, SECRET])).rejects.toMatchObject({
@@ -180,6 +180,52 @@ describe("what cannot be had", () => {
       { name: "all", projected: { sources: [{ downwardAPI: { items } }] } },
     ]);
     expect([read("downward-api/info/name"), read("projected/all/name")]).toEqual(["web", "web"]);
+  });
+});
+
+describe("a certificate", () => {
+  const CERTIFIED: Volume = {
+    name: "tls",
+    projected: {
+      sources: [
+        { configMap: { name: "conf" } },
+        { podCertificate: { keyType: "ED25519", signerName: "example.com/s", credentialBundlePath: "bundle.pem" } },
+      ],
+    },
+  };
+  const issued = (keyPem: string) => ({ kind: "issued", keyPem, chainPem: "CHAIN\n" }) as const;
+  const place = "uid-1/tls/1";
+
+  it("is there with the other sources of its volume, and replaced by the next", async () => {
+    sources.certificates.set(place, issued("KEY 1\n"));
+    await setUp([CERTIFIED]);
+    expect([read("projected/tls/bundle.pem"), read("projected/tls/app.conf")]).toEqual(["KEY 1\nCHAIN\n", "a=1"]);
+    sources.certificates.set(place, issued("KEY 2\n"));
+    await setUp([CERTIFIED]);
+    expect(read("projected/tls/bundle.pem")).toBe("KEY 2\nCHAIN\n");
+  });
+
+  it("that may still come is waited for without an event", async () => {
+    sources.certificates.set(place, { kind: "waiting", message: "not yet", isUsual: true });
+    const message = 'MountVolume.SetUp failed for volume "tls" : not yet';
+    await expect(setUp([CERTIFIED])).rejects.toMatchObject({ message, complaints: [] });
+    sources.certificates.set(place, { kind: "waiting", message: "not yet", isUsual: false });
+    await expect(setUp([CERTIFIED])).rejects.toMatchObject({ complaints: [{ reason: "FailedMount", message }] });
+  });
+
+  it("that is refused later leaves the last one there, with an event", async () => {
+    sources.certificates.set(place, issued("KEY 1\n"));
+    await setUp([CERTIFIED]);
+    sources.certificates.set(place, { kind: "refused", message: "never" });
+    await setUp([CERTIFIED]);
+    expect(read("projected/tls/bundle.pem")).toBe("KEY 1\nCHAIN\n");
+    expect(outdated).toEqual([expect.stringContaining("never")]);
+  });
+
+  it("needs an API server", async () => {
+    volumes = createVolumeRig({ host }, "/kubelet");
+    const only = { name: "tls", projected: { sources: [CERTIFIED.projected?.sources?.[1] ?? {}] } };
+    await expect(setUp([only])).rejects.toThrow("pod certificates need an API server");
   });
 });
 

@@ -12,17 +12,16 @@ import { assert } from "../../../../base/assert.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import type { Files } from "../../../../host/port.ts";
 import { computeMemorySize } from "../local/memory-size.ts";
-import { POD_CERTIFICATE_REFUSAL } from "../network/refused-volumes.ts";
 import { CONFIG_MAP_PLUGIN } from "../volume-directories.ts";
 import type { VolumeDirectoryMaker } from "../volume-directory-maker.ts";
-import { VolumeSetUpError } from "../volume-error.ts";
+import { VolumeOperationError, VolumeSetUpError } from "../volume-error.ts";
 import type { VolumePlugin, VolumeRequest, VolumeSetUp } from "../volume-plugin.ts";
 import { computePayload, type FetchedSource, type Payload } from "./compute-payload.ts";
 import { computeFileOwner } from "./file-owner.ts";
 import { computeNestedMountPoints } from "./nested-mount-points.ts";
 import { DATA_LINK, publishPayload } from "./publish-payload.ts";
 import { computeTrustAnchors } from "./trust-anchors.ts";
-import type { ProjectedTrustBundles, VolumeSources, VolumeTokenRequest } from "./volume-sources.ts";
+import type { CertificateSource, ProjectedTrustBundles, VolumeSources, VolumeTokenRequest } from "./volume-sources.ts";
 
 /** The kinds of volumes that the node agent fills with content from the API, with the names of upstream's plugins. */
 const PLUGIN_NAMES = {
@@ -199,22 +198,28 @@ async function publish(
 async function fetchPayload(
   api: VolumeSources,
   { pod, signal }: VolumeRequest,
-  { sources, defaultMode }: ApiVolumePlan,
+  { sources, defaultMode, volumeName }: ApiVolumePlan,
 ): Promise<Payload> {
+  const numbered = sources.map((source, sourceIndex) => ({ source, volumeName, sourceIndex }));
   // An API server that does not know a kind of source stores an empty one, which projects nothing, as upstream.
-  const named = sources.filter((source) => Object.keys(source).length > 0);
+  const named = numbered.filter(({ source }) => Object.keys(source).length > 0);
   const fetched = await Promise.all(named.map(async (source) => await fetchSource(api, pod, source, signal)));
   const { allocatable } = api.podFacts(pod);
   return computePayload(fetched, { pod, allocatable, defaultMode, owner: computeFileOwner(pod) });
 }
 
+/** A source with its place in the volume. */
+interface PlacedSource extends Omit<CertificateSource, "podUid"> {
+  readonly source: VolumeProjection;
+}
+
 async function fetchSource(
   api: VolumeSources,
   pod: Pod,
-  source: VolumeProjection,
+  { source, ...place }: PlacedSource,
   signal: AbortSignal,
 ): Promise<FetchedSource> {
-  const { namespace } = podReference(pod);
+  const { namespace, uid: podUid } = podReference(pod);
   const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
   try {
     if (secret) {
@@ -234,7 +239,9 @@ async function fetchSource(
       const anchors = await fetchTrustAnchors(api, clusterTrustBundle, signal);
       return { kind: "clusterTrustBundle", projection: clusterTrustBundle, anchors };
     }
-    if (podCertificate) throw new VolumeSetUpError("unsupported", POD_CERTIFICATE_REFUSAL);
+    if (podCertificate) {
+      return { kind: "podCertificate", projection: podCertificate, ...readCertificate(api, { podUid, ...place }) };
+    }
     throw new VolumeSetUpError(
       "unsupported",
       `projected source ${Object.keys(source).join()} is not supported by this version of nodelet`,
@@ -268,6 +275,16 @@ async function fetchTrustAnchors(
     );
   }
   return computeTrustAnchors(bundles);
+}
+
+/** Throws where the pod has no certificate. It is no event while its signer has had no time to answer. */
+function readCertificate(api: VolumeSources, source: CertificateSource): { keyPem: string; chainPem: string } {
+  const answer = api.podCertificate?.(source);
+  if (answer === undefined) throw new VolumeSetUpError("unsupported", "pod certificates need an API server");
+  if (answer.kind === "issued") return { keyPem: answer.keyPem, chainPem: answer.chainPem };
+  if (answer.kind === "refused" || !answer.isUsual) throw new VolumeSetUpError("missing", answer.message);
+  const message = `MountVolume.SetUp failed for volume "${source.volumeName}" : ${answer.message}`;
+  throw new VolumeOperationError(message, { isQuiet: true });
 }
 
 async function orAbsent<T>(found: Promise<T>, isOptional = false): Promise<T | undefined> {

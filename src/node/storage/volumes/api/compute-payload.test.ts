@@ -130,6 +130,25 @@ describe("a service account token", () => {
   });
 });
 
+it("a certificate is one file with the key or two, which are owned as a token is", () => {
+  const certificate = {
+    kind: "podCertificate",
+    projection: {
+      signerName: "a.b/c",
+      keyType: "ED25519",
+      credentialBundlePath: "b",
+      keyPath: "k",
+      certificateChainPath: "c",
+    },
+    keyPem: "KEY\n",
+    chainPem: "CHAIN\n",
+  } as const;
+  const files = ["b=KEY\nCHAIN\n", "k=KEY\n", "c=CHAIN\n"];
+  expect(lines([certificate])).toEqual(files.map((file) => `644 ${file}`));
+  expect(lines([certificate], { owner: { user: 7, group: undefined } })).toEqual(files.map((file) => `600 ${file}`));
+  expect(lines([certificate], { owner: { user: undefined, group: 8 } })).toEqual(files.map((file) => `640 ${file}`));
+});
+
 it("trust anchors are owned as a token is", () => {
   const bundle = { kind: "clusterTrustBundle", projection: { path: "ca" }, anchors: "PEM" } as const;
   const file = compute([bundle], { owner: { user: 1000, group: undefined } }).get("ca");

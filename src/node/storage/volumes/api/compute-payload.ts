@@ -7,6 +7,7 @@ import type {
   DownwardAPIVolumeFile,
   KeyToPath,
   Pod,
+  PodCertificateProjection,
   Secret,
   SecretProjection,
   ServiceAccountTokenProjection,
@@ -29,6 +30,7 @@ export type FetchedSource =
   | { kind: "serviceAccountToken"; projection: ServiceAccountTokenProjection; token: string }
   /** `anchors` is PEM text. */
   | { kind: "clusterTrustBundle"; projection: ClusterTrustBundleProjection; anchors: string }
+  | { kind: "podCertificate"; projection: PodCertificateProjection; keyPem: string; chainPem: string }
   /** The source could not be fetched. */
   | { kind: "failed"; error: unknown };
 
@@ -83,6 +85,8 @@ function filesOf(source: FetchedSource, context: PayloadContext): Array<[path: s
       return [[source.projection.path, ownedFile(source.token, context)]];
     case "clusterTrustBundle":
       return [[source.projection.path, ownedFile(source.anchors, context)]];
+    case "podCertificate":
+      return certificateFiles(source, context);
     case "failed":
       throw source.error;
   }
@@ -134,6 +138,20 @@ function downwardFiles(items: readonly DownwardAPIVolumeFile[], context: Payload
 function downwardText({ fieldRef, resourceFieldRef }: DownwardAPIVolumeFile, context: PayloadContext): string {
   if (fieldRef) return readMetadataField(context.pod, fieldRef.fieldPath);
   return resourceFieldRef ? readContainerResource(context.pod, resourceFieldRef, context.allocatable) : "";
+}
+
+/** The key, the certificates, and both in one file that is read at once: the key first, as upstream. */
+function certificateFiles(
+  { projection, keyPem, chainPem }: Extract<FetchedSource, { kind: "podCertificate" }>,
+  context: PayloadContext,
+): Array<[string, NewFile]> {
+  const { credentialBundlePath, keyPath, certificateChainPath } = projection;
+  const contents = [
+    [credentialBundlePath, keyPem + chainPem],
+    [keyPath, keyPem],
+    [certificateChainPath, chainPem],
+  ] as const;
+  return contents.flatMap(([path, content]) => (path ? [[path, ownedFile(content, context)]] : []));
 }
 
 /**

@@ -15,6 +15,8 @@ export interface VolumeSources {
    * Absent where the API has no trust bundles.
    */
   clusterTrustBundles?(selection: ProjectedTrustBundles, signal: AbortSignal): Promise<readonly string[]>;
+  /** What the source can be shown of its certificate now. Absent where there is no API server. */
+  podCertificate?(source: CertificateSource): CertificateAnswer;
   /** What the downward API shows of the node: its resources for pods. */
   podFacts(pod: Pod): { readonly allocatable: ResourceList };
 }
@@ -28,6 +30,20 @@ export interface VolumeTokenRequest {
   readonly expirationSeconds: number;
   readonly pod: { readonly name: string; readonly uid: string };
 }
+
+/** One `podCertificate` source of a pod's volume, by its place among the volume's sources. */
+export interface CertificateSource {
+  readonly podUid: string;
+  readonly volumeName: string;
+  readonly sourceIndex: number;
+}
+
+/** A key and the certificates for it, as PEM, or why there are none: not yet, or never. */
+export type CertificateAnswer =
+  | { readonly kind: "issued"; readonly keyPem: string; readonly chainPem: string }
+  /** `isUsual`: nothing is wrong yet. */
+  | { readonly kind: "waiting"; readonly message: string; readonly isUsual: boolean }
+  | { readonly kind: "refused"; readonly message: string };
 
 /** The trust bundles that a volume shows. */
 export type ProjectedTrustBundles =

@@ -63,14 +63,6 @@ it("a claim may lead to such a volume too", () => {
   expect(supports({ local: { path: "/x" } })).toBe(false);
 });
 
-it("a projection of a pod certificate is refused at admission", () => {
-  const source = { podCertificate: { keyType: "ED25519", signerName: "example.com/s" } };
-  expect(findRefusedVolume({ name: "v", projected: { sources: [source] } })).toBe(
-    'volume "v": podCertificate projections are not supported by nodelet: ' +
-      "mount a certificate from a secret, or use a CSI driver",
-  );
-});
-
 it.each<Volume>([
   { name: "v", emptyDir: {} },
   { name: "v", nfs: { server: "s", path: "/" } },
@@ -78,6 +70,7 @@ it.each<Volume>([
   { name: "v", image: { reference: "i" } },
   { name: "v", persistentVolumeClaim: { claimName: "c" } },
   { name: "v", projected: { sources: [{ secret: { name: "s" } }] } },
+  { name: "v", projected: { sources: [{ podCertificate: { keyType: "ED25519", signerName: "example.com/s" } }] } },
 ])("%j is not refused", (volume) => {
   expect(findRefusedVolume(volume)).toBeUndefined();
 });

@@ -45,14 +45,8 @@ export const REFUSED_VOLUME_KINDS: Readonly<Record<RefusedKind, string>> = {
  */
 export function findRefusedVolume(volume: Volume): string | undefined {
   const refusal = findRefusal(volume);
-  if (refusal !== undefined) return `volume "${volume.name}": ${refusal}`;
-  const isCertified = volume.projected?.sources?.some(({ podCertificate }) => podCertificate !== undefined) === true;
-  return isCertified ? `volume "${volume.name}": ${POD_CERTIFICATE_REFUSAL}` : undefined;
+  return refusal && `volume "${volume.name}": ${refusal}`;
 }
-
-/** Why a podCertificate source is refused. */
-export const POD_CERTIFICATE_REFUSAL =
-  "podCertificate projections are not supported by nodelet: mount a certificate from a secret, or use a CSI driver";
 
 /** Stands for all of these kinds, those of claims included: its set-up says why there is none. */
 export function createRefusedPlugin(): VolumePlugin {

@@ -1,7 +1,7 @@
 import { notFoundError } from "../../../../../api/api-error.ts";
 import type { ConfigMap, Secret } from "../../../../../api/gen/types.ts";
 import { throwIfAborted } from "../../../../../base/abort.ts";
-import type { ProjectedTrustBundles, VolumeSources, VolumeTokenRequest } from "../volume-sources.ts";
+import type { CertificateAnswer, ProjectedTrustBundles, VolumeSources, VolumeTokenRequest } from "../volume-sources.ts";
 
 /** An API with what a test puts into it. Objects are found by `namespace/name`. */
 export interface FakeVolumeSources extends VolumeSources {
@@ -14,6 +14,8 @@ export interface FakeVolumeSources extends VolumeSources {
   token(request: VolumeTokenRequest, signal: AbortSignal): Promise<{ token: string; expiresAt: number }>;
   /** What the next tokens are. */
   currentToken: string;
+  /** By `uid/volume/index`; a source that is not there waits. */
+  readonly certificates: Map<string, CertificateAnswer>;
   /** Fails every request when it is set. */
   outage: Error | undefined;
 }
@@ -32,6 +34,7 @@ export function createFakeVolumeSources(): FakeVolumeSources {
   };
   const sources: FakeVolumeSources = {
     secrets: new Map(),
+    certificates: new Map(),
     configMaps: new Map(),
     trustBundles: new Map(),
     tokenRequests: [],
@@ -56,6 +59,10 @@ export function createFakeVolumeSources(): FakeVolumeSources {
         sources.tokenRequests.push(request);
         return { token: sources.currentToken, expiresAt: 3_600_000 };
       }),
+    podCertificate: ({ podUid, volumeName, sourceIndex }) => {
+      const waiting = { kind: "waiting", message: "credential bundle is not issued yet", isUsual: false } as const;
+      return sources.certificates.get(`${podUid}/${volumeName}/${sourceIndex}`) ?? waiting;
+    },
     podFacts: () => ({ allocatable: { cpu: "4", memory: "8Gi" } }),
   };
   return sources;

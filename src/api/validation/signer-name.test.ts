@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatFieldError } from "../../../api/field-error.ts";
+import { formatFieldError } from "../field-error.ts";
 import { validateSignerName } from "./signer-name.ts";
 
 const problemsOf = (name: string) => validateSignerName("signerName", name).map(formatFieldError);

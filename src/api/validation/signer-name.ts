@@ -1,6 +1,6 @@
-import type { FieldError } from "../../../api/field-error.ts";
-import { checkDnsLabel, checkDnsSubdomain } from "../../../api/validation/names.ts";
-import { invalid, required, tooLong } from "../../../api/validation/problems.ts";
+import type { FieldError } from "../field-error.ts";
+import { checkDnsLabel, checkDnsSubdomain } from "./names.ts";
+import { invalid, required, tooLong } from "./problems.ts";
 
 const MAX_DOMAIN_BYTES = 253;
 /** The length of a domain with a path of a namespace, a dot and a name. */
