@@ -63,11 +63,7 @@ function prune(pruning: Pruning, { value, schema }: Input, place: Place): unknow
     const items = isKnown(schema) ? itemSchema(schema) : schema;
     const isObject = isKnown(items) && isEmbeddedResource(items);
     return value.map((item: unknown, index) => {
-      return prune(
-        pruning,
-        { value: item, schema: items },
-        { path: `${path}[${index}]`, depth: depth + 1, isObject },
-      );
+      return prune(pruning, { value: item, schema: items }, { path: `${path}[${index}]`, depth: depth + 1, isObject });
     });
   }
   return isRecord(value) ? pruneRecord(pruning, { value, schema }, place) : value;

@@ -39,4 +39,62 @@ describe.each(apiServersUnderTest())("schemas of custom resources, on $name", (c
       texts: ["a"],
     });
   });
+
+  it("may select a field by a name that CEL reserves", async () => {
+    const group = "reserved.example.com";
+    const metadata = { type: "object", properties: { name: { type: "string" }, namespace: { type: "string" } } };
+    const rule = "!has(self.namespace) && !has(self.__namespace__)";
+    const rules = { "x-kubernetes-validations": [{ rule, message: "no namespace" }] };
+    const path = await defineWith(group, {
+      template: { type: "object", properties: { metadata: { ...metadata, ...rules } } },
+    });
+    const create = (template: object) => {
+      return server.admin.json("POST", path, cronTab(group, "one", { template: { metadata: template } }));
+    };
+    expect(await create({ namespace: "a" })).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining("spec.template.metadata: Invalid value: no namespace") },
+    });
+    expect(await create({ name: "a" })).toMatchObject({ status: 201 });
+  });
+
+  it("tell what is wrong in upstream's words", async () => {
+    const group = "words.example.com";
+    const text = { type: "string" };
+    const path = await defineWith(group, {
+      mode: { ...text, enum: ["a", "b"] },
+      names: { type: "array", maxItems: 1, items: { ...text, minLength: 1, pattern: "^[a-z]+$" } },
+      ruled: { ...text, "x-kubernetes-validations": [{ rule: "self == 'good'", message: "must be good" }] },
+      address: {
+        type: "object",
+        properties: { type: text, value: text },
+        oneOf: [
+          { properties: { type: { enum: ["IP"] }, value: { anyOf: [{ format: "ipv4" }, { format: "ipv6" }] } } },
+          { properties: { type: { not: { enum: ["IP"] } } } },
+        ],
+      },
+      below: { type: "object", required: ["gone"], properties: { gone: text, here: { type: "integer", maximum: 1 } } },
+    });
+    const problemOf = async (spec: object) => {
+      const { body } = await server.admin.json("POST", path, cronTab(group, "one", spec));
+      return Object(body).message.replace(/^.* is invalid: /, "");
+    };
+    const unchecked =
+      "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+    expect(await problemOf({ mode: "c", ruled: "bad" })).toBe(
+      `[spec.mode: Unsupported value: "c": supported values: "a", "b", ${unchecked}]`,
+    );
+    expect(await problemOf({ names: ["a", "b"] })).toBe(
+      `[spec.names: Too many: 2: must have at most 1 item, ${unchecked}]`,
+    );
+    expect(await problemOf({ names: [""] })).toBe(
+      'spec.names[0]: Invalid value: "": spec.names[0] in body should be at least 1 chars long',
+    );
+    expect(await problemOf({ address: { type: "IP", value: "x" } })).toBe(
+      `[<nil>: Invalid value: "": "spec.address" must validate one and only one schema (oneOf). Found none valid, <nil>: Invalid value: "": "spec.address.value" must validate at least one schema (anyOf), spec.address.value: Invalid value: "x": spec.address.value in body must be of type ipv4: "x", ${unchecked}]`,
+    );
+    expect(await problemOf({ below: { here: 2 } })).toBe(
+      `[spec.below.here: Invalid value: 2: spec.below.here in body should be less than or equal to 1, spec.below.gone: Required value, ${unchecked}]`,
+    );
+  });
 });
