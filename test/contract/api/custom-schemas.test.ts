@@ -97,4 +97,44 @@ describe.each(apiServersUnderTest())("schemas of custom resources, on $name", (c
       `[spec.below.here: Invalid value: 2: spec.below.here in body should be less than or equal to 1, spec.below.gone: Required value, ${unchecked}]`,
     );
   });
+
+  it("of another version lose what the storage version lacks, and get its defaults alone", async () => {
+    const group = "shared.example.com";
+    const definition = cronTabDefinition(group);
+    const text = { type: "string" };
+    const version = (name: string, fields: object, more: object) => {
+      const properties = { spec: { type: "object", properties: { schedule: text, common: text, ...fields } } };
+      return {
+        name,
+        served: true,
+        storage: false,
+        schema: { openAPIV3Schema: { type: "object", properties } },
+        ...more,
+      };
+    };
+    const given = { default: "given" };
+    const versions = [
+      version("v1beta1", { both: text, own: { ...text, ...given }, old: text }, { deprecated: true }),
+      version("v1", { both: { ...text, ...given }, own: text, fresh: { ...text, ...given } }, { storage: true }),
+    ];
+    const path = await defineCronTabs(server.admin, group, { ...definition, spec: { ...definition.spec, versions } });
+    const beta = path.replace("/v1/", "/v1beta1/");
+    const sent = { ...cronTab(group, "one", { old: "gone", common: "kept" }), apiVersion: `${group}/v1beta1` };
+    const finalizers = ["a.example.com"];
+    const made = { ...sent, metadata: { ...sent.metadata, finalizers } };
+    const { headers, body } = await server.admin.json("POST", beta, made);
+    const spec = { schedule: "* * * * */5", common: "kept", both: "given", own: "given" };
+    expect(body).toHaveProperty("spec", spec);
+    expect(headers["warning"]).toContain(`${group}/v1beta1 CronTab is deprecated; use ${group}/v1 CronTab`);
+    expect(headers["warning"]).toContain('metadata.finalizers: \\"a.example.com\\": prefer a domain-qualified');
+    const read = await server.admin.json("GET", `${beta}/one`);
+    expect(read.body).toHaveProperty("spec", spec);
+    expect(read.headers["warning"]).toContain("is deprecated");
+    expect(await server.admin.object("GET", `${path}/one`)).toHaveProperty("spec", { ...spec, fresh: "given" });
+    await server.admin.object("POST", path, cronTab(group, "two"));
+    expect(await server.admin.object("GET", `${beta}/two`)).toHaveProperty("spec", {
+      schedule: "* * * * */5",
+      both: "given",
+    });
+  });
 });
