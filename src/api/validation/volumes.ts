@@ -9,6 +9,7 @@ import type {
 } from "../gen/types.ts";
 import { parseQuantity } from "../quantity.ts";
 import { validateClaimTemplate } from "./claim.ts";
+import { validateCloudSource } from "./cloud-sources.ts";
 import { VOLUME_FIELDS, validateFieldRef, validateResourceFieldRef } from "./env.ts";
 import { checkDnsLabel, checkDnsSubdomain, checkLocalPath, checkNoBacksteps } from "./names.ts";
 import { duplicate, each, forbidden, invalid, invalidEach, optionalOneOf, required, tooLong } from "./problems.ts";
@@ -47,6 +48,7 @@ function validateVolumeSource(path: string, volume: Volume): FieldError[] {
     ...validateLocalSource(path, volume),
     ...validateApiSource(path, volume),
     ...validateRemoteSource(path, volume),
+    ...validateCloudSource(path, volume),
   ];
 }
 
