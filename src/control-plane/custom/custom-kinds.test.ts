@@ -151,7 +151,10 @@ describe("validation", () => {
     [
       "a fraction for an integer",
       { cronSpec, replicas: 1.5 },
-      ['spec.replicas: Invalid value: "number": spec.replicas in body must be of type integer: "number"'],
+      [
+        'spec.replicas: Invalid value: "number": spec.replicas in body must be of type integer: "number"',
+        '<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.replicas',
+      ],
     ],
     [
       "a pattern",

@@ -39,8 +39,12 @@ function checkValue(schema: Schema, value: unknown, path: string, work: Work): F
   if (--work.steps < 0) return [];
   work.met++;
   const typeError = checkType(schema, value, path);
-  if (typeError) return [typeError, ...checkEnum(schema, value, path, work)];
-  const errors = [...checkJunctors(schema, value, path, work), ...checkEnum(schema, value, path, work)];
+  if (typeError && typeof value !== "number") return [typeError, ...checkEnum(schema, value, path, work)];
+  const errors = [
+    ...(typeError ? [typeError] : []),
+    ...checkJunctors(schema, value, path, work),
+    ...checkEnum(schema, value, path, work),
+  ];
   if (typeof value === "string") errors.push(...checkString(schema, value, path, work));
   if (typeof value === "number") errors.push(...checkNumber(schema, value, path));
   if (Array.isArray(value)) errors.push(...checkList(schema, value, path, work));
@@ -62,7 +66,27 @@ function checkType(schema: Schema, value: unknown, path: string): FieldError | u
   if (allowed.length === 0 || allowed.includes(actual)) return undefined;
   if (actual === "null" && schema.nullable === true) return undefined;
   if (actual === "integer" && allowed.includes("number")) return undefined;
-  return wrongType(path, allowed.join(","), actual);
+  if (!schema.format || ["array", "null", "string"].includes(actual)) return wrongType(path, allowed.join(","), actual);
+  return wrongType(path, schema.format, FORMATS_OF_NUMBERS[actual] ?? "");
+}
+
+/** The formats of what upstream decodes, which it names where the schema has a format. */
+const FORMATS_OF_NUMBERS: Readonly<Record<string, string>> = { integer: "int64", number: "float64" };
+
+const WHOLE_RANGES: Readonly<Record<string, readonly [number, number]>> = {
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  int64: [-(2 ** 63), 2 ** 63],
+};
+
+/** The problem of a number that an integer of this format cannot be. */
+function rangeProblem({ type, format = "" }: Schema, value: number, path: string): FieldError[] {
+  if (type !== "integer") return [];
+  const range = WHOLE_RANGES[format];
+  const [least, most] = range ?? [-(2 ** 63), 2 ** 63];
+  if (Number.isInteger(value) && value >= least && value <= most) return [];
+  const shown = range === undefined ? "(default format)" : `with format ${format}`;
+  const message = `Invalid value: "": Checked value must be of type integer ${shown} in ${path}`;
+  return [{ path: "<nil>", message, reason: "FieldValueInvalid" }];
 }
 
 function wrongType(path: string, expected: string, shown: string): FieldError {
@@ -114,7 +138,8 @@ function checkNumber(schema: Schema, value: number, path: string): FieldError[] 
   }
   if (multipleOf !== undefined && !isMultiple(value, multipleOf))
     problems.push(`should be a multiple of ${multipleOf}`);
-  return problems.map((problem) => invalid(path, value, `${path} in body ${problem}`));
+  const range = rangeProblem(schema, value, path);
+  return [...range, ...problems.map((problem) => invalid(path, value, `${path} in body ${problem}`))];
 }
 
 /** A divisor below one is inverted and multiplied with: 0.3 is a multiple of 0.1 although no division says so. */

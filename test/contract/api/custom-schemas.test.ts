@@ -73,6 +73,8 @@ describe.each(apiServersUnderTest())("schemas of custom resources, on $name", (c
           { properties: { type: { not: { enum: ["IP"] } } } },
         ],
       },
+      count: { type: "integer", format: "int32" },
+      whole: { type: "integer" },
       below: { type: "object", required: ["gone"], properties: { gone: text, here: { type: "integer", maximum: 1 } } },
     });
     const problemOf = async (spec: object) => {
@@ -93,9 +95,27 @@ describe.each(apiServersUnderTest())("schemas of custom resources, on $name", (c
     expect(await problemOf({ address: { type: "IP", value: "x" } })).toBe(
       `[<nil>: Invalid value: "": "spec.address" must validate one and only one schema (oneOf). Found none valid, <nil>: Invalid value: "": "spec.address.value" must validate at least one schema (anyOf), spec.address.value: Invalid value: "x": spec.address.value in body must be of type ipv4: "x", ${unchecked}]`,
     );
+    const ofType = '<nil>: Invalid value: "": Checked value must be of type integer';
+    expect(await problemOf({ count: 2 ** 31 })).toBe(`${ofType} with format int32 in spec.count`);
+    expect(await problemOf({ count: 1.5 })).toBe(
+      `[spec.count: Invalid value: "float64": spec.count in body must be of type int32: "float64", ${ofType} with format int32 in spec.count, ${unchecked}]`,
+    );
+    expect(await problemOf({ whole: 1.5 })).toBe(
+      `[spec.whole: Invalid value: "number": spec.whole in body must be of type integer: "number", ${ofType} (default format) in spec.whole, ${unchecked}]`,
+    );
+    expect(await problemOf({ count: true })).toBe(
+      `[spec.count: Invalid value: "": spec.count in body must be of type int32: "", ${unchecked}]`,
+    );
     expect(await problemOf({ below: { here: 2 } })).toBe(
       `[spec.below.here: Invalid value: 2: spec.below.here in body should be less than or equal to 1, spec.below.gone: Required value, ${unchecked}]`,
     );
+  });
+
+  it("may compare addresses and quantities in rules, which costs one step each", async () => {
+    const text = { type: "string", maxLength: 48 };
+    const rules = [{ rule: "cidr(self) == cidr(self).masked()" }, { rule: "!(quantity('1') == quantity('2'))" }];
+    const group = "costs-of-types.example.com";
+    expect(await defineWith(group, { cidr: { ...text, "x-kubernetes-validations": rules } })).toContain(group);
   });
 
   it("of another version lose what the storage version lacks, and get its defaults alone", async () => {
