@@ -39,6 +39,11 @@ export function validateVolumes(path: string, { volumes }: PodSpec): FieldError[
   });
 }
 
+/** True for a volume whose name and source are valid in themselves. */
+export function isSoundVolume(volume: Volume): boolean {
+  return checkDnsLabel(volume.name).length === 0 && validateVolumeSource("", volume).length === 0;
+}
+
 function validateVolumeSource(path: string, volume: Volume): FieldError[] {
   const kinds = Object.keys(volume).filter((field) => field !== "name");
   if (kinds.length === 0) return [required(path, "must specify a volume type")];

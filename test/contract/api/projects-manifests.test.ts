@@ -21,7 +21,7 @@ describe.each(apiServersUnderTest())("manifests of others, on $name", (candidate
   const create = (resource: string, body: object, name = "one") => {
     const [group, plural = ""] = resource.split(" ");
     const prefix = group === "v1" ? "/api/v1" : `/apis/${group}`;
-    const isCluster = plural.endsWith("configurations");
+    const isCluster = /configurations$|policies$|volumes$/.test(plural);
     const path = isCluster ? `${prefix}/${plural}` : `${prefix}/namespaces/${namespace}/${plural}`;
     return server.admin.json("POST", path, { metadata: { name }, ...body }, { query: { dryRun: "All" } });
   };
@@ -60,6 +60,36 @@ describe.each(apiServersUnderTest())("manifests of others, on $name", (candidate
       { spec: { containers, volumes: [{ name: "gce", gcePersistentDisk: {} }] } },
       `spec.volumes[0].persistentDisk.pdName: ${REQUIRED}`,
     ],
+    [
+      "a volume that is wrong in itself, and its mount,",
+      "apps/v1 deployments",
+      {
+        spec: {
+          selector,
+          template: {
+            ...template,
+            spec: {
+              containers: [{ ...containers[0], volumeMounts: [{ name: "s", mountPath: "/s" }] }],
+              volumes: [{ name: "s", secret: {} }],
+            },
+          },
+        },
+      },
+      `[spec.template.spec.volumes[0].secret.secretName: ${REQUIRED}, spec.template.spec.containers[0].volumeMounts[0].name: Not found: "s"]`,
+    ],
+    [
+      "a reason that policies may not give",
+      "admissionregistration.k8s.io/v1 validatingadmissionpolicies",
+      {
+        spec: {
+          matchConstraints: {
+            resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE"] }],
+          },
+          validations: [{ expression: "true", reason: "Unauthorized" }],
+        },
+      },
+      'spec.validations[0].reason: Unsupported value: "Unauthorized": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
+    ],
   ])("%s in %s is refused", async (_what, resource, body, problem) => {
     const answer = await create(resource, body);
     expect(answer).toMatchObject({ status: 422 });
@@ -80,6 +110,25 @@ describe.each(apiServersUnderTest())("manifests of others, on $name", (candidate
     expect(message).toContain(`Job.batch "one" is invalid: [${labels}`);
     expect(message.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "UID")).toContain(
       ': must be \'UID\', spec.selector: Invalid value: {"matchLabels":{"batch.kubernetes.io/controller-uid":"UID","controller-uid":"other"}}: `selector` not auto-generated]',
+    );
+  });
+
+  it("a new volume's affinity is refused a value that no label has", async () => {
+    const matchExpressions = [{ key: "a", operator: "In", values: ["a b"] }];
+    const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions }] } };
+    const capacity = { storage: "1Gi" };
+    const spec = { capacity, accessModes: ["ReadWriteOnce"], hostPath: { path: "/a" }, nodeAffinity };
+    const { status, body } = await create("v1 persistentvolumes", { spec });
+    expect(status).toBe(422);
+    const field = "spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0]";
+    expect(body).toMatchObject({ details: { causes: [{ field }] } });
+  });
+
+  it("a type that is no text is refused as such", async () => {
+    const { status, body } = await create("v1 configmaps", { kind: { a: 1 } });
+    expect(status).toBe(400);
+    expect(Object(body).message).toContain(
+      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind",
     );
   });
 
