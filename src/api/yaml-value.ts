@@ -33,15 +33,20 @@ interface Reader {
   size: number;
   repeated: number;
   readonly maxRepeated: number;
+  /** Where the text ends in the middle of a line; Infinity where it ends with a line break. */
+  readonly openEnd: number;
   readonly warnings: string[];
 }
+
+/** What `readYamlValue` needs to know of the text. */
+type ReadingOf = Pick<Reader, "lines" | "maxRepeated" | "openEnd">;
 
 /**
  * Reads the nodes of a document. `maxRepeated` bounds the characters repeated by aliases, because a few lines of them
  * can stand for more than there is memory. Never throws.
  */
-export function readYamlValue(contents: unknown, lines: LineCounter, maxRepeated: number): YamlValue {
-  const reader: Reader = { lines, anchors: new Map(), warnings: [], size: 0, repeated: 0, maxRepeated };
+export function readYamlValue(contents: unknown, reading: ReadingOf): YamlValue {
+  const reader: Reader = { ...reading, anchors: new Map(), warnings: [], size: 0, repeated: 0 };
   try {
     return { value: readNode(reader, contents, 0), errors: [], warnings: reader.warnings };
   } catch (error) {
@@ -90,7 +95,7 @@ function readAlias(reader: Reader, alias: Alias): unknown {
 const TAG_PREFIX = "tag:yaml.org,2002:";
 
 function readScalar(reader: Reader, node: Scalar): unknown {
-  const text = node.source ?? "";
+  const text = endsOpen(reader, node) ? (node.source ?? "").replace(/\n$/, "") : (node.source ?? "");
   if (node.tag === undefined) return node.type === Scalar.PLAIN ? resolvePlainScalar(text) : text;
   const tag = node.tag.startsWith(TAG_PREFIX) ? node.tag.slice(TAG_PREFIX.length) : "str";
   if (tag === "binary") return Buffer.from(text, "base64").toString();
@@ -99,6 +104,11 @@ function readScalar(reader: Reader, node: Scalar): unknown {
   const value = resolvePlainScalar(text);
   if (!isExpected(value)) throw fail(reader, node, `cannot read ${JSON.stringify(text)} as !!${tag}`);
   return value;
+}
+
+/** True for a block of lines whose last line has no end. The library adds one, and go-yaml does not. */
+function endsOpen({ openEnd }: Reader, { type, range }: Scalar): boolean {
+  return (type === Scalar.BLOCK_LITERAL || type === Scalar.BLOCK_FOLDED) && (range?.[1] ?? 0) >= openEnd;
 }
 
 const SCALAR_TAGS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([

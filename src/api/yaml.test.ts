@@ -50,3 +50,13 @@ it("reads files of this machine that are larger", () => {
   const text = Array.from({ length: 70_000 }, (_, i) => `- ${i}`).join("\n");
   expect(parseYaml(text)).toMatchObject([{ number: 1, errors: [] }]);
 });
+
+it.each([
+  ["a: |\n  b\n  c", "b\nc"],
+  ["a: >\n  b\n  c", "b c"],
+  ["a: |+\n  b", "b"],
+  ["a: |\n  b\n", "b\n"],
+  ["a: |-\n  b", "b"],
+])("gives a block of lines at the end no line break that it has not: %j", (text, value) => {
+  expect(parseYaml(text).map((document) => document.value)).toEqual([{ a: value }]);
+});

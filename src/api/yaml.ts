@@ -45,8 +45,9 @@ function* readDocuments(text: string, limits: YamlLimits): Generator<void, YamlD
   try {
     const documents = yield* composeYaml(text, limits, lines);
     yield;
+    const openEnd = text.endsWith("\n") ? Number.POSITIVE_INFINITY : text.length;
     return documents.flatMap((document, index) => {
-      const read = readDocument(document, lines, limits);
+      const read = readDocument(document, { lines, openEnd, maxRepeated: limits.maxRepeated });
       return read.value === null && read.errors.length === 0 ? [] : [{ number: index + 1, ...read }];
     });
   } catch (error) {
@@ -57,9 +58,9 @@ function* readDocuments(text: string, limits: YamlLimits): Generator<void, YamlD
   }
 }
 
-function readDocument({ errors, contents }: Document.Parsed, lines: LineCounter, limits: YamlLimits): YamlValue {
-  if (errors.length === 0) return readYamlValue(contents, lines, limits.maxRepeated);
+function readDocument({ errors, contents }: Document.Parsed, reading: Parameters<typeof readYamlValue>[1]): YamlValue {
+  if (errors.length === 0) return readYamlValue(contents, reading);
   const shown = errors.slice(0, MAX_YAML_PROBLEMS);
-  const described = shown.map(({ message, pos }) => describeYamlError(message, pos[0], lines));
+  const described = shown.map(({ message, pos }) => describeYamlError(message, pos[0], reading.lines));
   return { value: undefined, errors: described, warnings: [] };
 }

@@ -2,12 +2,14 @@ import type { FieldError } from "../field-error.ts";
 import type { Container, PodSpec, VolumeMount } from "../gen/types.ts";
 import { checkLocalPath, checkNoBacksteps } from "./names.ts";
 import { each, forbidden, invalid, invalidEach, notFound, optionalOneOf, required } from "./problems.ts";
+import { isSoundVolume } from "./volumes.ts";
 
 const PROPAGATIONS = ["Bidirectional", "HostToContainer", "None"];
 
 /** Validates a container's mounts and block devices: each names a volume of the pod, and no two have the same place. */
 export function validateMounts(path: string, container: Container, spec: PodSpec): FieldError[] {
-  const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
+  // A volume that is wrong in itself is not there, as upstream.
+  const volumes = new Map((spec.volumes ?? []).filter(isSoundVolume).map((volume) => [volume.name, volume]));
   const places = new Set<string>();
   const deviceNames = new Set((container.volumeDevices ?? []).map(({ name }) => name));
   const isPrivileged = container.securityContext?.privileged === true;

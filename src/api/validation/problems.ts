@@ -49,7 +49,8 @@ export function tooLong(path: string, maxBytes: number): FieldError {
 
 /** The list has more entries than the limit. */
 export function tooMany(path: string, actual: number, max: number): FieldError {
-  return { path, reason: "FieldValueTooMany", message: `Too many: ${actual}: must have at most ${max} items` };
+  const message = `Too many: ${actual}: must have at most ${max} ${max === 1 ? "item" : "items"}`;
+  return { path, reason: "FieldValueTooMany", message };
 }
 
 /** Reports each detail as an Invalid value of the field; the checks of `names.ts` return such details. */

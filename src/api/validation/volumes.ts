@@ -9,6 +9,7 @@ import type {
 } from "../gen/types.ts";
 import { parseQuantity } from "../quantity.ts";
 import { validateClaimTemplate } from "./claim.ts";
+import { validateCloudSource } from "./cloud-sources.ts";
 import { VOLUME_FIELDS, validateFieldRef, validateResourceFieldRef } from "./env.ts";
 import { checkDnsLabel, checkDnsSubdomain, checkLocalPath, checkNoBacksteps } from "./names.ts";
 import { podCertificatePaths, validatePodCertificate } from "./pod-certificate.ts";
@@ -39,6 +40,11 @@ export function validateVolumes(path: string, { volumes }: PodSpec): FieldError[
   });
 }
 
+/** True for a volume whose name and source are valid in themselves. */
+export function isSoundVolume(volume: Volume): boolean {
+  return checkDnsLabel(volume.name).length === 0 && validateVolumeSource("", volume).length === 0;
+}
+
 function validateVolumeSource(path: string, volume: Volume): FieldError[] {
   const kinds = Object.keys(volume).filter((field) => field !== "name");
   if (kinds.length === 0) return [required(path, "must specify a volume type")];
@@ -48,6 +54,7 @@ function validateVolumeSource(path: string, volume: Volume): FieldError[] {
     ...validateLocalSource(path, volume),
     ...validateApiSource(path, volume),
     ...validateRemoteSource(path, volume),
+    ...validateCloudSource(path, volume),
   ];
 }
 

@@ -151,7 +151,10 @@ describe("validation", () => {
     [
       "a fraction for an integer",
       { cronSpec, replicas: 1.5 },
-      ['spec.replicas: Invalid value: "number": spec.replicas in body must be of type integer: "number"'],
+      [
+        'spec.replicas: Invalid value: "number": spec.replicas in body must be of type integer: "number"',
+        '<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.replicas',
+      ],
     ],
     [
       "a pattern",
@@ -292,13 +295,25 @@ describe("several versions", () => {
     expect(beta?.storedAs?.fromStored(stored)).toEqual({
       ...stored,
       apiVersion: "stable.example.com/v1beta1",
-      spec: { image: "old" },
+      spec: {},
     });
-    expect(beta?.storedAs?.toStored({ ...stored, apiVersion: "stable.example.com/v1beta1" })).toEqual(stored);
   });
 
-  test("warn where one is deprecated", () => {
-    expect(beta?.strategy.warnings?.(cronTab({}))).toEqual(["stable.example.com/v1beta1 CronTab is deprecated"]);
+  test("are stored with what the storage version knows, and its defaults", () => {
+    const sent = cronTab({ image: "own", gone: 1 });
+    expect(beta?.storedAs?.toStored({ ...sent, apiVersion: "stable.example.com/v1beta1" })).toEqual(
+      cronTab({ image: "own", replicas: 1 }),
+    );
+  });
+
+  test.each([
+    [{}, "stable.example.com/v1beta1 CronTab is deprecated"],
+    [{ served: true }, "stable.example.com/v1beta1 CronTab is deprecated; use stable.example.com/v1 CronTab"],
+    [{ served: true, deprecated: true }, "stable.example.com/v1beta1 CronTab is deprecated"],
+  ])("say where one is deprecated, beside a v1 that is %j", (newer, expected) => {
+    const versions = crd.spec.versions.map((version) => (version.name === "v1" ? { ...version, ...newer } : version));
+    const [row] = customKinds({ ...crd, spec: { ...crd.spec, versions } });
+    expect(row?.strategy.deprecation).toBe(expected);
   });
 
   test("bring stored objects to the storage version, once", () => {
@@ -307,6 +322,23 @@ describe("several versions", () => {
     expect(after).toEqual(cronTab({ cronSpec: "* * * * *", image: "busybox", replicas: 1 }));
     expect(after && upgradeStored(crd, after)).toBeUndefined();
   });
+});
+
+test.each([
+  [["a.example.com/b", "foregroundDeletion"], []],
+  [
+    ["a.example.com", "plain"],
+    [
+      'metadata.finalizers: "a.example.com": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers',
+      'metadata.finalizers: "plain": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers',
+    ],
+  ],
+])("finalizers %j are warned of when they are new", (finalizers, expected) => {
+  const [row] = customKinds(establishCrd(cronTabManifest()));
+  const object = cronTab({});
+  const held = { ...object, metadata: { ...object.metadata, finalizers } };
+  expect(row?.strategy.warnings?.(held, object)).toEqual(expected);
+  expect(row?.strategy.warnings?.(held, held)).toEqual([]);
 });
 
 describe("columns", () => {

@@ -10,6 +10,7 @@ import type { ConvertedObjects } from "./converted-objects.ts";
 import { isEstablished } from "./crd-status.ts";
 import { customColumns } from "./custom-columns.ts";
 import { customNode } from "./custom-node.ts";
+import { deprecationOf, finalizerWarnings } from "./custom-warnings.ts";
 import { applyDefaults } from "./default-value.ts";
 import { validateEmbeddedObjects } from "./embedded-objects.ts";
 import { evaluateRules } from "./evaluate-rules.ts";
@@ -125,7 +126,7 @@ function customStrategy(crd: CustomResourceDefinition, version: CustomResourceDe
   const schema = schemaOf(version);
   const { subresources = {}, selectableFields = [] } = version;
   const scale = subresources.scale && scalePathsOf(subresources.scale);
-  const warning = deprecationOf(crd, version);
+  const deprecation = deprecationOf(crd, version);
   const rules = compileRules(schema);
   const fields = selectableFields.map(({ jsonPath }) => [jsonPath.replace(/^\./, ""), selectableField(jsonPath)]);
   return {
@@ -138,7 +139,8 @@ function customStrategy(crd: CustomResourceDefinition, version: CustomResourceDe
       ...(scale ? validateScale(object, scale) : []),
     ],
     ...(rules && { judge: (next: KubeObject, current: KubeObject | undefined) => evaluateRules(rules, next, current) }),
-    ...(warning !== undefined && { warnings: () => [warning] }),
+    ...(deprecation !== undefined && { deprecation }),
+    warnings: finalizerWarnings,
     fields: Object.fromEntries(fields),
     generation: true,
     needsResourceVersion: true,
@@ -150,25 +152,24 @@ function withDefaultStatus(schema: Schema, { status: _status, ...object }: KubeO
   return asObject(applyDefaults(schema, object));
 }
 
-function deprecationOf(
-  { spec: { group, names } }: CustomResourceDefinition,
-  { name, deprecated = false, deprecationWarning }: CustomResourceDefinitionVersion,
-): string | undefined {
-  return deprecated ? (deprecationWarning ?? `${group}/${name} ${names.kind} is deprecated`) : undefined;
-}
-
-/** Versions without conversion differ in name only: an object is read as the version that is asked for. */
+/**
+ * Versions without conversion share what both schemas have. As upstream, which reads what it has just written, an object
+ * loses the fields that the storage version lacks, gets that version's defaults, and no others when it is read.
+ */
 function storedAs(
   { spec: { group, names } }: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
   storage: CustomResourceDefinitionVersion,
 ): StoredAs {
-  const schema = schemaOf(version);
+  const [shown, stored] = [schemaOf(version), schemaOf(storage)];
   return {
     group,
     plural: names.plural,
-    toStored: (object) => ({ ...object, apiVersion: `${group}/${storage.name}` }),
-    fromStored: (object) => readAs(schema, { ...object, apiVersion: `${group}/${version.name}` }),
+    toStored: (object) => readAs(stored, { ...object, apiVersion: `${group}/${storage.name}` }),
+    fromStored: (object) => {
+      const own = { ...object, apiVersion: `${group}/${version.name}` };
+      return asObject(pruneUnspecified(shown, own).value ?? own);
+    },
   };
 }
 

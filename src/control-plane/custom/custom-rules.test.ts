@@ -90,6 +90,12 @@ test.each([
     { "a-b": 1, "c.d": 2, namespace: "x" },
   ],
   [
+    "a field whose name is reserved, without the underscores too",
+    object({ namespace: TEXT, loop: TEXT }),
+    "self.namespace == 'x' && !has(self.loop) && has(self.namespace)",
+    { namespace: "x" },
+  ],
+  [
     "a whole number where any is allowed",
     object({ a: { type: "number" } }),
     "self.a == 1.0 && type(self.a) == double",

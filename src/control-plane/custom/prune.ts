@@ -60,21 +60,23 @@ function prune(pruning: Pruning, { value, schema }: Input, place: Place): unknow
     return null;
   }
   if (Array.isArray(value)) {
+    const items = isKnown(schema) ? itemSchema(schema) : schema;
+    const isObject = isKnown(items) && isEmbeddedResource(items);
     return value.map((item: unknown, index) => {
-      const below = { path: `${path}[${index}]`, depth: depth + 1 };
-      return pruneItem(pruning, { value: item, schema }, below);
+      return prune(pruning, { value: item, schema: items }, { path: `${path}[${index}]`, depth: depth + 1, isObject });
     });
   }
   return isRecord(value) ? pruneRecord(pruning, { value, schema }, place) : value;
 }
 
-function pruneItem(pruning: Pruning, { value, schema }: Input, at: Omit<Place, "isObject">): unknown {
-  const items = schema === true || schema === undefined ? schema : (itemsOf(schema) ?? openness(schema));
-  return prune(pruning, { value, schema: items }, { ...at, isObject: isKnown(items) && isEmbeddedResource(items) });
-}
-
 const isKnown = (schema: Schema | true | undefined): schema is Schema => schema !== true && schema !== undefined;
-const openness = (schema: Schema) => (preservesUnknown(schema) ? true : undefined);
+
+/** The schema of a list's items; a list that keeps unknown fields hands that on to them (`pruning.skipPrune`). */
+function itemSchema(schema: Schema): Schema | true | undefined {
+  const items = itemsOf(schema);
+  if (!preservesUnknown(schema)) return items;
+  return items === undefined || { ...items, "x-kubernetes-preserve-unknown-fields": true };
+}
 
 function pruneRecord(
   pruning: Pruning,

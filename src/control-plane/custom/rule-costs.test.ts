@@ -44,6 +44,8 @@ const COSTS: readonly (readonly [string, Schema, number])[] = [
   ["self.all(x, true)", map(ITEM), 428_963],
   ["self.all(x, true)", map(DATE_TIME), 349_526],
   ["has(self.x)", map(NUMBER), 1],
+  ["cidr(self) == cidr(self).masked()", text(48), 44],
+  ["quantity(self) == quantity(self)", text(48), 5],
   ["self.contains('test')", TEXT, 314_574],
   ["self.contains('test')", text(10), 5],
   ["self.startsWith('test')", TEXT, 2],

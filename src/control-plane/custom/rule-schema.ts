@@ -22,6 +22,9 @@ function escapeName(name: string): string | undefined {
   return name.replace(/__|[-./]/g, (part) => ESCAPES[part] ?? part);
 }
 
+/** The escaped name of a property that a rule selects by a reserved word, which upstream takes for the property, too. */
+export const reservedName = (selected: string) => (RESERVED.has(selected) ? `__${selected}__` : undefined);
+
 const TEXT: Schema = { type: "string" };
 const META: Schema = { type: "object", properties: { name: TEXT, generateName: TEXT } };
 
@@ -85,5 +88,5 @@ function objectType(schema: Schema, name: string, isResource: boolean): CelType 
     const type = ruleType(property, `${name}.${escaped}`);
     if (type) fields.set(escaped, type);
   }
-  return { kind: "object", name, fields };
+  return { kind: "object", name, fields: { get: (selected) => fields.get(reservedName(selected) ?? selected) } };
 }

@@ -2,7 +2,7 @@ import { isRecord } from "../../api/object.ts";
 import { durationNanos, parseDate, parseTimestamp, toDuration, toTimestamp } from "../cel/functions/time-text.ts";
 import { plainValue } from "../cel/plain-value.ts";
 import { type CelValue, celBytes, failure, type ListValue, type MapValue } from "../cel/values.ts";
-import { ruleProperties } from "./rule-schema.ts";
+import { reservedName, ruleProperties } from "./rule-schema.ts";
 import { additionalOf, isEmbeddedResource, isIntOrString, itemsOf, type Schema } from "./schema-props.ts";
 
 /** The value as expressions see it by its schema. What is in lists and objects is converted when it is read. */
@@ -65,7 +65,7 @@ function recordValue(schema: Schema, record: Readonly<Record<string, unknown>>, 
     isObject: true,
     size: present().length,
     find(key) {
-      const [name, property] = (typeof key === "string" && properties.get(key)) || [];
+      const [name, property] = (typeof key === "string" && properties.get(reservedName(key) ?? key)) || [];
       if (name === undefined || property === undefined || !Object.hasOwn(record, name)) return undefined;
       return ruleValue(property, record[name]);
     },

@@ -28,6 +28,34 @@ describe("numbers, lists and maps", () => {
       ["Invalid value: 7: spec.x in body should be a multiple of 5"],
     ],
     ["multiples of fractions", { type: "number", multipleOf: 0.1 }, 0.3, []],
+    [
+      "an integer of a format, beyond it",
+      { type: "integer", format: "int32" },
+      2 ** 31,
+      ['<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.x'],
+    ],
+    ["the greatest of a format", { type: "integer", format: "int32" }, 2 ** 31 - 1, []],
+    [
+      "an integer beyond all",
+      { type: "integer" },
+      1e30,
+      ['<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.x'],
+    ],
+    [
+      "a fraction for an integer of a format",
+      { type: "integer", format: "int32" },
+      1.5,
+      [
+        'Invalid value: "float64": spec.x in body must be of type int32: "float64"',
+        '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.x',
+      ],
+    ],
+    [
+      "a boolean for an integer of a format",
+      { type: "integer", format: "int32" },
+      true,
+      ['Invalid value: "": spec.x in body must be of type int32: ""'],
+    ],
     ["an integer for a number", { type: "number" }, 3, []],
     [
       "few items",
@@ -35,19 +63,25 @@ describe("numbers, lists and maps", () => {
       [],
       ["Invalid value: 0: spec.x in body should have at least 1 items"],
     ],
-    ["many items", { type: "array", maxItems: 1 }, [1, 2], ["Too many: 2: must have at most 1 items"]],
+    ["many items", { type: "array", maxItems: 1 }, [1, 2], ["Too many: 2: must have at most 1 item"]],
     [
       "few fields",
       { type: "object", minProperties: 1 },
       {},
       ["Invalid value: 0: spec.x in body should have at least 1 properties"],
     ],
-    ["many fields", { type: "object", maxProperties: 1 }, { a: 1, b: 2 }, ["Too many: 2: must have at most 1 items"]],
+    ["many fields", { type: "object", maxProperties: 1 }, { a: 1, b: 2 }, ["Too many: 2: must have at most 1 item"]],
     [
       "few characters",
       { type: "string", minLength: 2 },
       "a",
       ['Invalid value: "a": spec.x in body should be at least 2 chars long'],
+    ],
+    [
+      "the first problem of a text alone",
+      { type: "string", minLength: 1, pattern: "a" },
+      "",
+      ['Invalid value: "": spec.x in body should be at least 1 chars long'],
     ],
     ["characters, not bytes", { type: "string", maxLength: 2 }, "😀é", []],
     ["null", { type: "string" }, null, ['Invalid value: "null": spec.x in body must be of type string: "null"']],
@@ -61,7 +95,9 @@ describe("numbers, lists and maps", () => {
     ],
     ["anything without a type", {}, { a: [1] }, []],
   ])("%s: %j", (_, schema, value, expected) => {
-    expect(problemsOf(schema, value)).toEqual(expected.map((problem) => `spec.x: ${problem}`));
+    expect(problemsOf(schema, value)).toEqual(
+      expected.map((problem) => (problem.startsWith("<nil>") ? problem : `spec.x: ${problem}`)),
+    );
   });
 });
 
@@ -90,6 +126,21 @@ describe("junctors", () => {
       [
         nil("must validate one and only one schema (oneOf). Found none valid"),
         "spec.x: Too long: may not be more than 1 bytes",
+      ],
+    ],
+    [
+      "oneOf, with the problems of the alternative that says most",
+      {
+        oneOf: [
+          { properties: { a: { not: { enum: ["ip"] } } } },
+          { properties: { a: { enum: ["ip"] }, b: { anyOf: [{ maxLength: 1 }, { maxLength: 2 }] } } },
+        ],
+      },
+      { a: "ip", b: "long" },
+      [
+        nil("must validate one and only one schema (oneOf). Found none valid"),
+        '<nil>: Invalid value: "": "spec.x.b" must validate at least one schema (anyOf)',
+        "spec.x.b: Too long: may not be more than 1 bytes",
       ],
     ],
     [

@@ -16,9 +16,11 @@ const MAX_STEPS = 250_000;
 /** A pattern reads this many characters in about the time of one step. */
 const CHARACTERS_PER_STEP = 4;
 
-/** What is left of the work that one check may take. */
 interface Work {
+  /** What is left of the work that one check may take. */
   steps: number;
+  /** How many values have met a schema. */
+  met: number;
 }
 
 /**
@@ -26,7 +28,7 @@ interface Work {
  * with which kube-apiserver answers. `path` is that of the value, `""` for the object itself.
  */
 export function validateValue(schema: Schema, value: unknown, path = ""): FieldError[] {
-  const work: Work = { steps: MAX_STEPS };
+  const work: Work = { steps: MAX_STEPS, met: 0 };
   const errors = checkValue(schema, value, path, work);
   if (work.steps >= 0) return errors;
   const limit = "it takes too much work to check this value against all alternatives, enums and patterns of its schema";
@@ -35,9 +37,14 @@ export function validateValue(schema: Schema, value: unknown, path = ""): FieldE
 
 function checkValue(schema: Schema, value: unknown, path: string, work: Work): FieldError[] {
   if (--work.steps < 0) return [];
+  work.met++;
   const typeError = checkType(schema, value, path);
-  if (typeError) return [typeError, ...checkEnum(schema, value, path, work)];
-  const errors = [...checkJunctors(schema, value, path, work), ...checkEnum(schema, value, path, work)];
+  if (typeError && typeof value !== "number") return [typeError, ...checkEnum(schema, value, path, work)];
+  const errors = [
+    ...(typeError ? [typeError] : []),
+    ...checkJunctors(schema, value, path, work),
+    ...checkEnum(schema, value, path, work),
+  ];
   if (typeof value === "string") errors.push(...checkString(schema, value, path, work));
   if (typeof value === "number") errors.push(...checkNumber(schema, value, path));
   if (Array.isArray(value)) errors.push(...checkList(schema, value, path, work));
@@ -59,7 +66,27 @@ function checkType(schema: Schema, value: unknown, path: string): FieldError | u
   if (allowed.length === 0 || allowed.includes(actual)) return undefined;
   if (actual === "null" && schema.nullable === true) return undefined;
   if (actual === "integer" && allowed.includes("number")) return undefined;
-  return wrongType(path, allowed.join(","), actual);
+  if (!schema.format || ["array", "null", "string"].includes(actual)) return wrongType(path, allowed.join(","), actual);
+  return wrongType(path, schema.format, FORMATS_OF_NUMBERS[actual] ?? "");
+}
+
+/** The formats of what upstream decodes, which it names where the schema has a format. */
+const FORMATS_OF_NUMBERS: Readonly<Record<string, string>> = { integer: "int64", number: "float64" };
+
+const WHOLE_RANGES: Readonly<Record<string, readonly [number, number]>> = {
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  int64: [-(2 ** 63), 2 ** 63],
+};
+
+/** The problem of a number that an integer of this format cannot be. */
+function rangeProblem({ type, format = "" }: Schema, value: number, path: string): FieldError[] {
+  if (type !== "integer") return [];
+  const range = WHOLE_RANGES[format];
+  const [least, most] = range ?? [-(2 ** 63), 2 ** 63];
+  if (Number.isInteger(value) && value >= least && value <= most) return [];
+  const shown = range === undefined ? "(default format)" : `with format ${format}`;
+  const message = `Invalid value: "": Checked value must be of type integer ${shown} in ${path}`;
+  return [{ path: "<nil>", message, reason: "FieldValueInvalid" }];
 }
 
 function wrongType(path: string, expected: string, shown: string): FieldError {
@@ -80,21 +107,24 @@ function checkEnum(schema: Schema, value: unknown, path: string, work: Work): Fi
 }
 
 function checkString(schema: Schema, value: string, path: string, work: Work): FieldError[] {
-  const { maxLength, minLength, pattern, format } = schema;
-  const errors: FieldError[] = [];
-  const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length;
-  if (maxLength !== undefined && length > maxLength) errors.push(tooLong(path, maxLength));
-  if (minLength !== undefined && length < minLength) {
-    errors.push(invalid(path, value, `${path} in body should be at least ${minLength} chars long`));
-  }
+  const { pattern, format } = schema;
   if (pattern || format) work.steps -= Math.ceil(value.length / CHARACTERS_PER_STEP);
-  if (work.steps < 0) return errors;
-  const compiled = pattern ? compilePattern(pattern) : undefined;
-  if (compiled && "matches" in compiled && !compiled.matches(value)) {
-    errors.push(invalid(path, value, `${path} in body should match '${pattern}'`));
+  if (work.steps < 0) return [];
+  const problem = textProblem(schema, value, path);
+  const errors = problem ? [problem] : [];
+  return format && !hasFormat(format, value) ? [...errors, wrongType(path, format, value)] : errors;
+}
+
+/** The first thing that is wrong about a text. */
+function textProblem({ maxLength, minLength, pattern }: Schema, value: string, path: string): FieldError | undefined {
+  const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length;
+  if (maxLength !== undefined && length > maxLength) return tooLong(path, maxLength);
+  if (minLength !== undefined && length < minLength) {
+    return invalid(path, value, `${path} in body should be at least ${minLength} chars long`);
   }
-  if (format && !hasFormat(format, value)) errors.push(wrongType(path, format, value));
-  return errors;
+  const compiled = pattern ? compilePattern(pattern) : undefined;
+  if (!compiled || !("matches" in compiled) || compiled.matches(value)) return undefined;
+  return invalid(path, value, `${path} in body should match '${pattern}'`);
 }
 
 function checkNumber(schema: Schema, value: number, path: string): FieldError[] {
@@ -108,7 +138,8 @@ function checkNumber(schema: Schema, value: number, path: string): FieldError[] 
   }
   if (multipleOf !== undefined && !isMultiple(value, multipleOf))
     problems.push(`should be a multiple of ${multipleOf}`);
-  return problems.map((problem) => invalid(path, value, `${path} in body ${problem}`));
+  const range = rangeProblem(schema, value, path);
+  return [...range, ...problems.map((problem) => invalid(path, value, `${path} in body ${problem}`))];
 }
 
 /** A divisor below one is inverted and multiplied with: 0.3 is a multiple of 0.1 although no division says so. */
@@ -140,16 +171,16 @@ function checkRecord(
   work: Work,
 ): FieldError[] {
   const errors = checkSize(schema, Object.keys(record).length, path);
-  work.steps -= schema.required?.length ?? 0;
-  for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(record, name)) errors.push(required(fieldPath(path, name)));
-  }
   const additional = additionalOf(schema);
   for (const [name, item] of Object.entries(record)) {
     const field = propertyOf(schema, name) ?? additional;
     if (field === false) errors.push(invalid(path, name, `${path}.${name} in body is a forbidden property`));
     if (typeof field === "object") errors.push(...checkValue(field, item, fieldPath(path, name), work));
     if (errors.length >= MAX_PROBLEMS) break;
+  }
+  work.steps -= schema.required?.length ?? 0;
+  for (const name of schema.required ?? []) {
+    if (!Object.hasOwn(record, name)) errors.push(required(fieldPath(path, name)));
   }
   return errors;
 }
@@ -186,21 +217,35 @@ function checkJunctors(schema: Schema, value: unknown, path: string, work: Work)
 }
 
 function checkAnyOf(anyOf: readonly Schema[], value: unknown, path: string, work: Work): FieldError[] {
-  const failures = anyOf.map((part) => checkValue(part, value, path, work));
-  if (failures.some((found) => found.length === 0)) return [];
+  const failures = checkAlternatives(anyOf, value, path, work);
+  if (failures.some(({ found }) => found.length === 0)) return [];
   return [junctorError(path, "must validate at least one schema (anyOf)"), ...closest(failures)];
 }
 
 function checkOneOf(oneOf: readonly Schema[], value: unknown, path: string, work: Work): FieldError[] {
-  const failures = oneOf.map((part) => checkValue(part, value, path, work));
-  const valid = failures.filter((found) => found.length === 0).length;
+  const failures = checkAlternatives(oneOf, value, path, work);
+  const valid = failures.filter(({ found }) => found.length === 0).length;
   if (valid === 1) return [];
   const found = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
   const error = junctorError(path, `must validate one and only one schema (oneOf). ${found}`);
   return valid === 0 ? [error, ...closest(failures)] : [error];
 }
 
-/** The problems of the alternative that fits best, which is most likely the one that was meant. */
-function closest(failures: readonly FieldError[][]): readonly FieldError[] {
-  return failures.reduce((best, found) => (found.length < best.length ? found : best));
+/** What an alternative has against the value, and how much of the value it has a schema for. */
+interface Alternative {
+  readonly found: readonly FieldError[];
+  readonly met: number;
+}
+
+function checkAlternatives(parts: readonly Schema[], value: unknown, path: string, work: Work): Alternative[] {
+  return parts.map((part) => {
+    const before = work.met;
+    const found = checkValue(part, value, path, work);
+    return { found, met: work.met - before };
+  });
+}
+
+/** The problems of the alternative that says most about the value, as upstream's `MatchCount` has it; else of the first. */
+function closest(alternatives: readonly Alternative[]): readonly FieldError[] {
+  return alternatives.reduce((best, other) => (other.met > best.met ? other : best)).found;
 }

@@ -1,4 +1,5 @@
 import type { APIResource } from "../../api/gen/types.ts";
+import { compareApiVersions, compareText } from "../../api/version-order.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 
 /** Any JSON object; documents consist of them. */
@@ -106,7 +107,7 @@ export function listGroups({ kinds, foreign = [] }: Pick<ApiTable, "kinds" | "fo
     groupPriorities.set(at.group, Math.max(groupPriority, groupPriorities.get(at.group) ?? 0));
   }
   const groups = [...versions].map(([name, found]) => {
-    const sorted = [...found].sort(([a, first], [b, second]) => second - first || compareVersions(a, b));
+    const sorted = [...found].sort(([a, first], [b, second]) => second - first || compareApiVersions(a, b));
     return { name, versions: sorted.map(([version]) => version) };
   });
   const priorityOf = ({ name }: ApiGroup) => groupPriorities.get(name) ?? CUSTOM_GROUP_PRIORITY;
@@ -139,21 +140,4 @@ export function groupPathOf({ group, version }: GroupVersion): string {
 /** Subresources in the order of their names, as kube-apiserver lists them. */
 export function sortByName<Named extends { readonly name: string }>(all: readonly Named[]): Named[] {
   return all.toSorted((a, b) => compareText(a.name, b.name));
-}
-
-/** Compares by code units, so that the order is the same on all machines. */
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-const VERSION = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/;
-const STABILITY = ["alpha", "beta", ""];
-
-/** Kubernetes' order of versions, the preferred first: v2, v1, v1beta2, v1beta1, v1alpha1, then all else by name. */
-function compareVersions(a: string, b: string): number {
-  const [left, right] = [VERSION.exec(a), VERSION.exec(b)];
-  if (!left || !right) return Number(!left) - Number(!right) || compareText(a, b);
-  const stability = STABILITY.indexOf(right[2] ?? "") - STABILITY.indexOf(left[2] ?? "");
-  return stability || Number(right[1]) - Number(left[1]) || Number(right[3] ?? 0) - Number(left[3] ?? 0);
 }

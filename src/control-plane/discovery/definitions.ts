@@ -1,5 +1,6 @@
+import { compareText } from "../../api/version-order.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
-import { type ApiTable, compareText, type GroupVersionKind, type JsonObject } from "./api-table.ts";
+import type { ApiTable, GroupVersionKind, JsonObject } from "./api-table.ts";
 import { customDefinition, customListDefinition } from "./custom-definition.ts";
 import { type Dialect, referencesOf } from "./openapi-dialect.ts";
 import { isServedDefinition, servedDefinition } from "./served-definitions.ts";

@@ -1,6 +1,7 @@
 import { KUBERNETES_VERSION } from "../../api/kubernetes-version.ts";
+import { compareText } from "../../api/version-order.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
-import { type ApiTable, compareText, groupPathOf, type JsonObject } from "./api-table.ts";
+import { type ApiTable, groupPathOf, type JsonObject } from "./api-table.ts";
 import { collectDefinitions } from "./definitions.ts";
 import { OPENAPI_V2 } from "./openapi-dialect.ts";
 import { patchTypes } from "./openapi-v3.ts";

@@ -1,5 +1,6 @@
 import { KUBERNETES_VERSION } from "../../api/kubernetes-version.ts";
-import { type ApiTable, compareText, type GroupVersion, groupPathOf, type JsonObject, kindsOf } from "./api-table.ts";
+import { compareText } from "../../api/version-order.ts";
+import { type ApiTable, type GroupVersion, groupPathOf, type JsonObject, kindsOf } from "./api-table.ts";
 import { collectDefinitions, META } from "./definitions.ts";
 import { OPENAPI_V3 } from "./openapi-dialect.ts";
 import { listOperations, type Operation, type Parameter } from "./operations.ts";

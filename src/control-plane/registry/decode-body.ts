@@ -92,6 +92,11 @@ function withoutEmpty(metadata: KubeObject["metadata"]): KubeObject["metadata"] 
 
 function checkType(expected: ExpectedKind, body: Readonly<Record<string, unknown>>): void {
   const apiVersion = apiVersionOf(expected);
+  for (const field of ["apiVersion", "kind"]) {
+    if (["undefined", "string"].includes(typeof (body[field] ?? undefined))) continue;
+    const problem = `couldn't get version/kind; ${field} must be a string`;
+    throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): ${problem}`);
+  }
   const sent = { apiVersion: body["apiVersion"] ?? apiVersion, kind: body["kind"] ?? expected.kind };
   if (sent.apiVersion !== apiVersion && sent.apiVersion !== "") {
     const message = `the API version in the data (${String(sent.apiVersion)}) does not match the expected API version (${apiVersion})`;

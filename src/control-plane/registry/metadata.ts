@@ -65,7 +65,7 @@ export function checkCreated(kind: ResourceKind, object: KubeObject): void {
 
 /** Complaints after which rules would only add noise: their values are not of the types that they were compiled for. */
 const BLOCKING = new Set<FieldError["reason"]>([
-  "FieldValueNotFound",
+  "FieldValueNotSupported",
   "FieldValueRequired",
   "FieldValueTooLong",
   "FieldValueTooMany",

@@ -46,7 +46,7 @@ export function patchObject(deps: RegistryDeps, request: PatchRequest): Promise<
     name,
     subresource,
     // The rules for duplicates in what is applied are its own, below.
-    context: isApply ? { ...context, duplicates: [] } : context,
+    context: isApply ? { ...context, duplicates: [], fieldValidation: "Ignore" } : context,
     change,
     isApply,
     isPatch: !isApply,

@@ -6,6 +6,7 @@ import type { ServedAnswer } from "../../host/http-server.ts";
 import { configMapKind } from "../kinds/core/config-map.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
+import { encodeVersion } from "../store/stored-version.ts";
 import { type AnswerForm, encodeList } from "./encode.ts";
 import { acceptedForm } from "./media-type.ts";
 
@@ -56,8 +57,9 @@ describe.each([{ names: [] }, { names: ["one"] }, { names: ["one", "two"] }])("a
   const partial = (version: string) =>
     objects.map(({ metadata }) => ({ kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata }));
 
-  it("holds the objects as they are stored", async () => {
-    const expected = { kind: "ConfigMapList", apiVersion: "v1", metadata: METADATA, items: objects };
+  it("holds the objects as they are stored, without their type", async () => {
+    const items = objects.map(({ kind: _kind, apiVersion: _apiVersion, ...rest }) => rest);
+    const expected = { kind: "ConfigMapList", apiVersion: "v1", metadata: METADATA, items };
     expect(JSON.parse(await list("application/json", names))).toEqual(expected);
     expect(parse(await list("application/yaml", names))).toEqual(expected);
   });
@@ -79,6 +81,28 @@ describe.each([{ names: [] }, { names: ["one"] }, { names: ["one", "two"] }])("a
       items: partial("v1beta1"),
     });
   });
+});
+
+it("takes the type off an object without parsing it, unless it stands in another place", async () => {
+  const { object, key } = configMap("one");
+  const items = [encodeVersion(key, 5, object), configMap("two"), encodeVersion(key, 5, object)];
+  const parse = vi.spyOn(JSON, "parse");
+  const wanted = { form: acceptedForm("", { protobuf: true }), includeObject: "None", now: NOW } as const;
+  const body = textOf(await encodeList(configMapKind, { items, metadata: METADATA }, wanted, noPause));
+  const parsed = parse.mock.calls.length;
+  parse.mockRestore();
+  expect(parsed).toBe(1);
+  const { data, metadata } = object;
+  const item = { metadata, data };
+  expect(JSON.parse(body).items).toEqual([item, { ...item, metadata: { ...metadata, name: "two" } }, item]);
+});
+
+it("leaves custom objects their type", async () => {
+  const custom = { ...configMapKind, schema: { ...configMapKind.schema, strategicMerge: false } };
+  const wanted = { form: acceptedForm("", { protobuf: true }), includeObject: "None", now: NOW } as const;
+  const items = [configMap("one")];
+  const body = textOf(await encodeList(custom, { items, metadata: METADATA }, wanted, noPause));
+  expect(JSON.parse(body).items).toEqual(items.map(({ object }) => object));
 });
 
 describe("the rows of a table", () => {

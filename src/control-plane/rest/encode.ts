@@ -11,7 +11,7 @@ import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
 import type { ServedAnswer } from "../../host/http-server.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
-import { passingViewOf, viewOf } from "../registry/object-view.ts";
+import { parseStored, passingViewOf, viewOf } from "../registry/object-view.ts";
 import type { Listed } from "../registry/read.ts";
 import { createListBody, type ListBody } from "./list-body.ts";
 import type { AcceptedForm } from "./media-type.ts";
@@ -159,7 +159,12 @@ function itemWriter(
   if (kind.storedAs !== undefined) {
     return { isParsed: always, add: (item) => body.add(JSON.stringify(shape.show(passingViewOf(kind, item)))) };
   }
-  if (as === undefined) return { isParsed: () => false, add: ({ json }) => body.addStored(json) };
+  if (as === undefined && !isTypeless(kind)) return { isParsed: () => false, add: ({ json }) => body.addStored(json) };
+  if (as === undefined) {
+    const head = typeHeadOf(kind);
+    const isParsed = ({ json }: StoredObject) => json.compare(head, 0, head.length, 0, head.length) !== 0;
+    return { isParsed, add: (item) => addTypeless(body, item, isParsed(item) ? undefined : head) };
+  }
   if (as !== "Table") {
     return { isParsed: always, add: (item) => addPartial(body, item, { version, span: storedTextOf(item).metadata }) };
   }
@@ -167,6 +172,21 @@ function itemWriter(
     isParsed: (item) => keptRowOf(kind, item) === undefined,
     add: (item) => addRow(body, item, { ...wanted, row: printedRowOf(kind, item) }),
   };
+}
+
+/** The bytes with which a stored object of the kind begins, unless an earlier version of ours has stored it. */
+function typeHeadOf(kind: ResourceKind): Buffer {
+  return Buffer.from(`${JSON.stringify({ kind: kind.kind, apiVersion: apiVersionOf(kind) }).slice(0, -1)},`);
+}
+
+/** An item without its type; it is cut off where it is the head of the bytes. */
+function addTypeless(body: ListBody, item: StoredObject, head: Buffer | undefined): void {
+  if (head === undefined) {
+    body.add(JSON.stringify(typelessOf(parseStored(item))));
+    return;
+  }
+  body.add("{");
+  body.addStored(item.json.subarray(head.length));
 }
 
 /** `tableRowOf` as JSON. */
@@ -219,9 +239,17 @@ function listShape(kind: ResourceKind, metadata: Listed["metadata"], wanted: Ans
     }
     case undefined: {
       const head = { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata };
-      return { head, field: "items", itemType: itemTypeOf(kind), show: (object) => object };
+      const show = isTypeless(kind) ? typelessOf : (object: KubeObject) => object;
+      return { head, field: "items", itemType: itemTypeOf(kind), show };
     }
   }
+}
+
+/** True where the items of a list do not repeat their type: upstream, those of built-in kinds never have it. */
+const isTypeless = (kind: ResourceKind) => kind.schema.strategicMerge;
+
+function typelessOf({ kind: _kind, apiVersion: _apiVersion, ...rest }: KubeObject): ProtobufObject {
+  return rest;
 }
 
 const itemTypeOf = (kind: ResourceKind) => ({ kind: kind.kind, apiVersion: apiVersionOf(kind) });

@@ -10,8 +10,9 @@ export interface ListBody {
 const SLAB_BYTES = 64 * 1024;
 /** UTF-8 takes at most this many bytes for a UTF-16 code unit. */
 const MAX_BYTES_PER_CHARACTER = 3;
-/** The comma between two objects, shared because a list has thousands of them. */
+/** What stands between two objects, shared because a list has thousands of it. */
 const COMMA = Buffer.from(",");
+const COMMA_AND_BRACE = Buffer.from(",{");
 
 export function createListBody(): ListBody {
   const chunks: Buffer[] = [];
@@ -20,6 +21,7 @@ export function createListBody(): ListBody {
 
   const encodeText = (): Buffer => {
     if (text === ",") return COMMA;
+    if (text === ",{") return COMMA_AND_BRACE;
     const most = text.length * MAX_BYTES_PER_CHARACTER;
     if (most > slab.length) slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, Buffer.byteLength(text)));
     const length = slab.write(text);

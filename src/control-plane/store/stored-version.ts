@@ -29,9 +29,15 @@ export class StoredVersion implements StoredObject {
   }
 }
 
-/** The object as it is stored at a revision. */
+/** The object as it is stored at a revision. Its type comes first: a list cuts it off without parsing (rest/encode). */
 export function encodeVersion(key: string, revision: number, object: KubeObject): StoredVersion {
-  const text = JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
+  const { kind, apiVersion, metadata, ...rest } = object;
+  const text = JSON.stringify({
+    kind,
+    apiVersion,
+    metadata: { ...metadata, resourceVersion: String(revision) },
+    ...rest,
+  });
   // The pool of small buffers is avoided: one version that lives long would keep its neighbours' memory, too.
   const json = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   json.write(text);

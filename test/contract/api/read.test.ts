@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
 import { changed, configMap, namesOf, newNamespace, pathsIn, pod, revisionOf, secret } from "./objects.ts";
@@ -72,6 +73,17 @@ describe.each(apiServersUnderTest())("list, on $name", (candidate) => {
     const { items, resourceVersion } = await server.admin.list(secrets);
     expect(namesOf(items)).toEqual(names);
     expect(Number(resourceVersion)).toBeGreaterThanOrEqual(Math.max(...items.map(revisionOf)));
+  });
+
+  it.each(["application/json", "application/yaml"])("does not repeat the type in each item, as %s", async (accept) => {
+    const { body } = await server.admin.json("GET", secrets, undefined, { headers: { accept } });
+    const list: unknown = typeof body === "string" ? parse(body) : body;
+    const item = {
+      metadata: expect.objectContaining({ name: "a", namespace }),
+      type: "Opaque",
+      data: expect.anything(),
+    };
+    expect(list).toMatchObject({ kind: "SecretList", apiVersion: "v1", items: expect.arrayContaining([item]) });
   });
 
   it("has everything of all namespaces, in the order of namespaces", async () => {

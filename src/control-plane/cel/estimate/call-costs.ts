@@ -63,7 +63,12 @@ const MEMBERS: Readonly<Record<string, Estimator>> = {
 /** The functions without a target, by name. */
 const PLAIN: Readonly<Record<string, (args: readonly CallArgument[], overload: Overload) => CallEstimate | undefined>> =
   {
-    url: ([text]) => text && { cost: reading(text.size.max) },
+    url: readFirst,
+    cidr: readFirst,
+    ip: readFirst,
+    isCIDR: readFirst,
+    isIP: readFirst,
+    "ip.isCanonical": ([text]) => text && { cost: copying(text.size.max) },
     matches: ([text, pattern]) => text && pattern && { cost: matchingSizes(text.size.max, pattern.size.max) },
     "strings.quote": ([text]) => text && { cost: reading(text.size.max), size: quoted(text.size) },
     "sets.contains": (args) => compareSets(args, 1),
@@ -79,7 +84,7 @@ const PLAIN: Readonly<Record<string, (args: readonly CallArgument[], overload: O
         : undefined,
     "@in": ([, list], { args }) => (args[1]?.kind === "list" && list ? { cost: list.size.max } : undefined),
     "_+_": concatenate,
-    "_==_": compare,
+    "_==_": ([left, right]) => (isFixedSize(left, right) ? NOMINAL : compare([left, right])),
     "_!=_": compare,
     "_<_": compareTexts,
     "_<=_": compareTexts,
@@ -97,6 +102,10 @@ export function estimateCall(overload: Overload, args: readonly CallArgument[]):
 const isOf = ([first]: readonly CelType[], kind: CelType["kind"]) => first?.kind === kind;
 const isText = (types: readonly CelType[]) => isOf(types, "string") || isOf(types, "bytes");
 const quoted = ({ min, max }: SizeRange): SizeRange => ({ min: min + 2, max: max * 2 + 2 });
+
+function readFirst([text]: readonly CallArgument[]): CallEstimate | undefined {
+  return text && { cost: reading(text.size.max) };
+}
 
 function keepSize({ size }: CallArgument): CallEstimate {
   return { cost: 1, size };
@@ -163,8 +172,16 @@ function concatenate([left, right]: readonly CallArgument[], { args }: Overload)
   return isText(args) ? { cost: reading(size.max), size } : undefined;
 }
 
+/** Types of Kubernetes' libraries whose values are compared in one step, with `==` alone. */
+const FIXED_SIZE = /^(?:net\.(?:IP|CIDR)|kubernetes\.(?:Quantity|Semver|authorization\.\w+))$/;
+
+function isFixedSize(left: CallArgument | undefined, right: CallArgument | undefined): boolean {
+  if (left?.type.kind !== "opaque" || right?.type.kind !== "opaque") return false;
+  return left.type.name === right.type.name && FIXED_SIZE.test(left.type.name);
+}
+
 /** Values are compared only as far as the shorter one reaches. */
-function compare([left, right]: readonly CallArgument[]): CallEstimate | undefined {
+function compare([left, right]: ReadonlyArray<CallArgument | undefined>): CallEstimate | undefined {
   return left && right && { cost: reading(Math.min(left.size.max, right.size.max)) };
 }
 

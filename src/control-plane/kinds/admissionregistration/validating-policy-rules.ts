@@ -17,7 +17,7 @@ import {
 import { compileValidatingPolicy } from "../../cel/policies/compile-policy.ts";
 import { validateBindingSpec, validateExpressions, validatePolicySpec } from "./policy-rules.ts";
 
-const REASONS = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
+const REASONS = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const ACTIONS = ["Audit", "Deny", "Warn"];
 const MAX_AUDIT_ANNOTATIONS = 20;
 const MAX_VALUE_EXPRESSION = 5 * 1024;

@@ -74,8 +74,8 @@ function validateQualifiedName(path: string, name: string): FieldError[] {
   return [invalid(path, name, "should be a domain with at least three segments separated by dots")];
 }
 
-function validateSideEffects(path: string, value: string | undefined): FieldError[] {
-  if (value === undefined) return [required(path, `must specify one of ${SIDE_EFFECTS.join(", ")}`)];
+function validateSideEffects(path: string, value = ""): FieldError[] {
+  if (value === "") return [required(path, `must specify one of ${SIDE_EFFECTS.join(", ")}`)];
   return SIDE_EFFECTS.includes(value) ? [] : [unsupported(path, value, SIDE_EFFECTS)];
 }
 

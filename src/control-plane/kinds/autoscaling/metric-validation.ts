@@ -23,9 +23,11 @@ const SOURCES = {
 /** The problems of an autoscaler's metric. */
 export function validateMetric(metric: MetricSpec, path: string): FieldError[] {
   const { type } = metric;
-  if (type === "") return [required(`${path}.type`, "must specify a metric source type")];
   const expected = Object.entries(SOURCES).find(([name]) => name === type)?.[1];
-  if (expected === undefined) return [unsupported(`${path}.type`, type, Object.keys(SOURCES).sort())];
+  if (expected === undefined) {
+    const missing = type === "" ? [required(`${path}.type`, "must specify a metric source type")] : [];
+    return [...missing, unsupported(`${path}.type`, type, Object.keys(SOURCES).sort())];
+  }
   const others = Object.values(SOURCES).filter((source) => source !== expected && metric[source] !== undefined);
   return [
     ...validateSource(path, metric, expected),

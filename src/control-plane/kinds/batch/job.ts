@@ -60,7 +60,8 @@ function generateSelector(job: Job): void {
   spec.template.metadata ??= {};
   const { metadata: template } = spec.template;
   template.labels = { ...generatedLabels(metadata ?? {}), ...template.labels };
-  spec.selector ??= { matchLabels: { "batch.kubernetes.io/controller-uid": metadata?.uid ?? "" } };
+  const own = { "batch.kubernetes.io/controller-uid": metadata?.uid ?? "" };
+  spec.selector = { ...spec.selector, matchLabels: { ...own, ...spec.selector?.matchLabels } };
   // A job without labels gets those of its pods, which include the generated ones by now.
   if (metadata?.labels === undefined) job.metadata = { ...metadata, labels: { ...template.labels } };
 }
@@ -78,10 +79,11 @@ function validateGenerated({ metadata = {} }: Job, { manualSelector, selector, t
   if (manualSelector || selector === undefined) return [];
   const labels = template.metadata?.labels ?? {};
   const expected = generatedLabels(metadata);
+  const sorted = Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
   const errors = Object.entries(expected).flatMap(([key, value]) => {
     const path = `spec.template.metadata.labels[${key}]`;
     if (labels[key] === undefined) return [required(path, `must be '${value}'`)];
-    return labels[key] === value ? [] : [invalid(path, labels[key], `must be '${value}'`)];
+    return labels[key] === value ? [] : [invalid(path, sorted, `must be '${value}'`)];
   });
   const isGood = validateLabelSelector("spec.selector", selector).length === 0;
   const isOwn = isGood && labelSelectorOf(selector).matches(expected);

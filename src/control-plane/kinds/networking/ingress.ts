@@ -10,7 +10,7 @@ import type {
 } from "../../../api/gen/types.ts";
 import { isNew } from "../../../api/object.ts";
 import {
-  checkDns1035Label,
+  checkDnsLabel,
   checkDnsSubdomain,
   checkPortName,
   checkWildcardSubdomain,
@@ -112,9 +112,7 @@ function validateBackend(path: string, { resource, service }: IngressBackend): F
 
 function validateService(path: string, { name, port = {} }: IngressServiceBackend): FieldError[] {
   const errors =
-    name === ""
-      ? [required(`${path}.service.name`)]
-      : invalidEach(`${path}.service.name`, name, checkDns1035Label(name));
+    name === "" ? [required(`${path}.service.name`)] : invalidEach(`${path}.service.name`, name, checkDnsLabel(name));
   if (port.name && port.number) return [...errors, invalid(path, "", "cannot set both port name & port number")];
   if (port.name) return [...errors, ...invalidEach(`${path}.service.port.name`, port.name, checkPortName(port.name))];
   if (port.number) return [...errors, ...inRange(`${path}.service.port.number`, port.number, [1, 65535])];

@@ -10,7 +10,7 @@ import type {
 import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
 import { validatePod } from "../../../api/validate-pod.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
-import { forbidden, invalid, unsupported } from "../../../api/validation/problems.ts";
+import { forbidden, invalid, required, unsupported } from "../../../api/validation/problems.ts";
 
 /**
  * Sets the fields that a pod's author may leave out, in place. Defaults that upstream sets on pods only are not set
@@ -89,10 +89,13 @@ export function validatePodTemplate(path: string, { metadata = {}, spec }: PodTe
   return hasEphemeral ? [...errors, forbidden(at, "ephemeral containers not allowed in pod template")] : errors;
 }
 
-/** The spec with trimmed images: only a pod's image is refused for surrounding spaces. */
+/** The spec with trimmed images: only a pod's image is refused for spaces, around it or alone. */
 function trimImages(spec: PodSpec): PodSpec {
   const trim = (containers: Container[]) => {
-    return containers.map(({ image = "", ...container }) => ({ ...container, image: image.trim() }));
+    return containers.map(({ image = "", ...container }) => ({
+      ...container,
+      image: image.trim() || (image && "blank"),
+    }));
   };
   const { containers, initContainers } = spec;
   return { ...spec, containers: trim(containers), ...(initContainers && { initContainers: trim(initContainers) }) };
@@ -100,26 +103,32 @@ function trimImages(spec: PodSpec): PodSpec {
 
 /** The fields that long-running workloads have in common. */
 interface Workload {
-  /** The kind as messages name it: `deployment`. */
-  readonly kind: string;
+  readonly kind: "daemonset" | "deployment" | "replicaset" | "statefulset";
   readonly selector: LabelSelector;
   readonly template: PodTemplateSpec;
 }
 
-/** The problems of a selector, which must not be empty and must select the template's pods. */
+/**
+ * The problems of a selector, which must select the template's pods. An empty one counts as missing, which it mostly is;
+ * upstream does not call that of a daemon set required.
+ */
 export function validateSelection({ kind, selector, template }: Workload): FieldError[] {
-  const errors = validateLabelSelector("spec.selector", selector);
   if (isEmptySelector(selector)) {
-    errors.push(invalid("spec.selector", selector, `empty selector is invalid for ${kind}`));
+    const missing = kind === "daemonset" ? [] : [required("spec.selector")];
+    return [...missing, mismatch(template)];
   }
+  const errors = validateLabelSelector("spec.selector", selector);
   return errors.length > 0 ? errors : validateSelected(selector, template);
 }
 
 /** The problem of a valid selector that does not select the template's pods. */
-export function validateSelected(selector: LabelSelector, { metadata = {} }: PodTemplateSpec): FieldError[] {
-  const { labels = {} } = metadata;
-  if (labelSelectorOf(selector).matches(labels)) return [];
-  return [invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")];
+export function validateSelected(selector: LabelSelector, template: PodTemplateSpec): FieldError[] {
+  return labelSelectorOf(selector).matches(template.metadata?.labels ?? {}) ? [] : [mismatch(template)];
+}
+
+function mismatch({ metadata }: PodTemplateSpec): FieldError {
+  const detail = "`selector` does not match template `labels`";
+  return invalid("spec.template.metadata.labels", metadata?.labels ?? null, detail);
 }
 
 /** The problems of a template for pods that run for good: they must restart, and have no deadline. */

@@ -1,5 +1,6 @@
 import type { Container, ContainerPort, EnvVar, Pod, PodSpec } from "../../../../api/gen/types.ts";
 import { parseQuantity } from "../../../../api/quantity.ts";
+import { APPARMOR_ANNOTATION_PREFIX } from "../../../../api/well-known.ts";
 
 const NANOS_PER_UNIT = 10n ** 9n;
 const SECCOMP_PREFIX = "container.seccomp.security.alpha.kubernetes.io/";
@@ -12,7 +13,8 @@ function containersOf(spec: PodSpec, prefix: string): Array<{ container: Contain
 }
 
 /** The warnings about each container by itself. */
-export function containerWarnings({ metadata, spec }: Pod, prefix: string): string[] {
+export function containerWarnings(pod: Pod, prefix: string): string[] {
+  const { metadata, spec } = pod;
   if (spec === undefined) return [];
   return containersOf(spec, prefix).flatMap(({ container, path }) => {
     const annotation = `${SECCOMP_PREFIX}${container.name}`;
@@ -20,11 +22,28 @@ export function containerWarnings({ metadata, spec }: Pod, prefix: string): stri
     const advice = 'non-functional in v1.27+; use the "seccompProfile" field instead';
     return [
       ...(isIgnored ? [`${prefix}metadata.annotations[${annotation}]: ${advice}`] : []),
+      ...(prefix === "" ? [] : appArmorWarnings(pod, container, prefix)),
       ...fractionWarnings(container.resources?.limits, `${path}.resources.limits`),
       ...fractionWarnings(container.resources?.requests, `${path}.resources.requests`),
       ...envWarnings(container.env ?? [], path),
     ];
   });
+}
+
+/** The warning about a template's annotation that a field has replaced and that the pod's own profile does not equal. */
+function appArmorWarnings({ metadata, spec }: Pod, { name, securityContext }: Container, prefix: string): string[] {
+  const annotation = `${APPARMOR_ANNOTATION_PREFIX}${name}`;
+  const named = metadata?.annotations?.[annotation];
+  if (named === undefined || securityContext?.appArmorProfile) return [];
+  const { type, localhostProfile = "" } = spec?.securityContext?.appArmorProfile ?? {};
+  const known = {
+    RuntimeDefault: "runtime/default",
+    Unconfined: "unconfined",
+    Localhost: `localhost/${localhostProfile}`,
+  };
+  if (Object.entries(known).some(([kind, text]) => kind === type && text === named)) return [];
+  const advice = 'deprecated since v1.30; use the "appArmorProfile" field instead';
+  return [`${prefix}metadata.annotations[${annotation}]: ${advice}`];
 }
 
 /** The warnings about fractions of a byte: `100m` of memory, by which the author meant 100 megabytes. */
@@ -60,8 +79,29 @@ interface PlacedPort {
 /** More warnings than this are of no use to anybody, and each pair of thousands of equal ports would make one. */
 const MAX_PORT_WARNINGS = 100;
 
-/** The warnings about ports that are used twice, because all containers of a pod share its ports. */
+/** The warnings about ports and names that are used twice, because all containers of a pod share its ports. */
 export function portWarnings(spec: PodSpec, prefix: string): string[] {
+  return [...portNumberWarnings(spec, prefix), ...portNameWarnings(spec, prefix)];
+}
+
+function portNameWarnings(spec: PodSpec, prefix: string): string[] {
+  const named = new Map<string, string>();
+  const warnings: string[] = [];
+  for (const { container, path } of containersOf(spec, prefix)) {
+    for (const [index, { name = "" }] of (container.ports ?? []).entries()) {
+      const first = named.get(name);
+      if (first === undefined) {
+        if (name !== "") named.set(name, `${path}.ports[${index}]`);
+      } else if (warnings.length < MAX_PORT_WARNINGS) {
+        const used = `services and probes that select ports by name will use ${first}`;
+        warnings.push(`${path}.ports[${index}]: duplicate port name "${name}" with ${first}, ${used}`);
+      }
+    }
+  }
+  return warnings;
+}
+
+function portNumberWarnings(spec: PodSpec, prefix: string): string[] {
   const known = new Map<string, PlacedPort[]>();
   const warnings: string[] = [];
   for (const { container, path } of containersOf(spec, prefix)) {

@@ -1,5 +1,5 @@
 import { type KubeObject, typed } from "../../../../api/object.ts";
-import { checkDns1035Label } from "../../../../api/validation/names.ts";
+import { checkDnsLabel } from "../../../../api/validation/names.ts";
 import { defineKind } from "../../define-kind.ts";
 import { proxySubresource, statusSubresource } from "../../subresource.ts";
 import { defaultService, prepareService, prepareServiceUpdate } from "./service-defaults.ts";
@@ -20,7 +20,7 @@ export const serviceKind = defineKind({
     validate: validateService,
     validateUpdate: validateServiceUpdate,
     warnings: serviceWarnings,
-    checkName: checkDns1035Label,
+    checkName: checkDnsLabel,
     createsOnUpdate: true,
     returnsDeleted: true,
     fields: {

@@ -21,6 +21,7 @@ export const persistentVolumeKind = defineKind({
     default: defaultVolume,
     prepareCreate: prepareVolume,
     validate: validateVolume,
+    validateCreate: (object) => validateVolumeNodeAffinity("spec.nodeAffinity", specOf(object).nodeAffinity, false),
     validateUpdate,
     returnsDeleted: true,
     fields: { name: ({ metadata }) => metadata.name ?? "" },
