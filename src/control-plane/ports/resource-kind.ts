@@ -81,8 +81,11 @@ export interface Strategy {
   prepareCreate?(object: KubeObject): KubeObject;
   /** Keeps the fields that a client may not change. A status that is a subresource is kept by the registry. */
   prepareUpdate?(next: KubeObject, current: KubeObject): KubeObject;
-  /** Validates a defaulted object. The registry checks the metadata (name, labels, owner references, …). */
-  validate?(object: KubeObject): FieldError[];
+  /**
+   * Validates a defaulted object. The registry checks the metadata (name, labels, owner references, …). `current` is the
+   * object that it replaces, whose unchanged parts may be right although a new object with them would not be.
+   */
+  validate?(object: KubeObject, current?: KubeObject): FieldError[];
   /** Checks what is refused of new objects alone. The object is right by `validate`. */
   validateCreate?(object: KubeObject): FieldError[];
   /** Checks in addition to `validate` that fields which may not change have not changed. */
