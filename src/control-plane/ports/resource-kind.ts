@@ -130,6 +130,11 @@ export interface Strategy {
     current: KubeObject | undefined,
     reader: ResourceReader,
   ): readonly Companion[];
+  /**
+   * A deletion that does not say what becomes of the dependents leaves them alone, as it did before there was a garbage
+   * collector. Default false: they are deleted.
+   */
+  readonly orphansByDefault?: boolean;
   /** Makes the other changes of an object that is marked as deleted (a namespace's phase). */
   markDeleted?(object: KubeObject): KubeObject;
   /** True when something besides metadata.finalizers keeps a deleted object: the finalizers in a namespace's spec. */

@@ -21,6 +21,7 @@ export const jobKind = defineKind({
   status: true,
   strategy: strategyOf("Job", {
     generation: true,
+    orphansByDefault: true,
     initialStatus: {},
     fields: { "status.successful": ({ status }) => `${status?.succeeded ?? 0}` },
     default: setDefaults,
