@@ -41,6 +41,16 @@ describe.each(apiServersUnderTest())("get, on $name", (candidate) => {
     expect(answer).toMatchObject({ status: 200, body: { metadata: { name: "there" } } });
   });
 
+  it("refuses a timeout that is none", async () => {
+    const ask = async (path: string, timeout: string) =>
+      await server.admin.json("GET", path, undefined, { query: { timeout } });
+    const problem = 'invalid timeout specified in the request URL - time: invalid duration "soon"';
+    const refused = { status: 400, body: { reason: "BadRequest", message: problem } };
+    expect(await ask(`${configMaps}/there`, "soon")).toMatchObject(refused);
+    expect(await ask("/version", "soon")).toMatchObject(refused);
+    expect(await ask("/version", "1m30s")).toMatchObject({ status: 200 });
+  });
+
   it("says what must not be cached, and which request this was", async () => {
     const { headers } = await server.admin.json("GET", `${configMaps}/there`);
     expect(headers).toMatchObject({
