@@ -1,3 +1,4 @@
+import { createHealthResults } from "../../base/health-results.ts";
 import type { HttpHandler } from "../../host/http-server.ts";
 import { isWebSocketRequest, wantsTranslation, wantsTunnel } from "../../streams/websocket-request.ts";
 import { createWebSocketStreams } from "../../streams/websocket-streams.ts";
@@ -69,6 +70,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
       }),
       version: describeVersion({ version: options.version }),
       healthChecks: [PING_CHECK, readiness.healthCheck],
+      healthResults: createHealthResults(clock.now()),
       renderMetrics: async () => ({ contentType: metrics.contentType, body: await metrics.render() }),
       openIdConfiguration: () => tokens.openIdConfiguration(),
       keySet: () => tokens.jwks(),
