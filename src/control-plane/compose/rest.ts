@@ -6,6 +6,7 @@ import type { Authenticator } from "../access/authenticate.ts";
 import type { Authorizer } from "../access/rbac.ts";
 import { createRequestUser } from "../access/request-user.ts";
 import type { Aggregation } from "../aggregation/aggregation.ts";
+import { createComponentStatuses } from "../bootstrap/component-statuses.ts";
 import type { Readiness } from "../bootstrap/readiness.ts";
 import type { Definitions } from "../custom/follow-definitions.ts";
 import { createDecisionsHandler } from "../decisions/serve-decisions.ts";
@@ -43,6 +44,8 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
   const noteRequest = parts.noteRequest ?? (() => undefined);
   const serveDecisions = createDecisionsHandler(parts.decisions.read);
   const serverAddress = `${options.endpoint.address}:${options.endpoint.port}`;
+  const { controllers = true, scheduler = true } = options;
+  const componentStatuses = createComponentStatuses({ controllers, scheduler });
   const observer = createRequestObserver(metrics, ({ group, version, resource }) =>
     kinds.find(group, version, resource),
   );
@@ -60,7 +63,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
       authorize: authorizer.authorize,
       handlers: createSubresourceHandlers(parts),
       connects: connectHandlers(parts, options),
-      computed: parts.resourceMetrics,
+      computed: new Map([...parts.resourceMetrics, ["componentstatuses", componentStatuses]]),
     },
     servePath: createPathHandler({
       description: createCurrentDescription(kinds, {
