@@ -1,3 +1,4 @@
+import { createHealthResults } from "../../base/health-results.ts";
 import type { HttpHandler } from "../../host/http-server.ts";
 import { isWebSocketRequest, wantsTranslation, wantsTunnel } from "../../streams/websocket-request.ts";
 import { createWebSocketStreams } from "../../streams/websocket-streams.ts";
@@ -5,6 +6,7 @@ import type { Authenticator } from "../access/authenticate.ts";
 import type { Authorizer } from "../access/rbac.ts";
 import { createRequestUser } from "../access/request-user.ts";
 import type { Aggregation } from "../aggregation/aggregation.ts";
+import { createComponentStatuses } from "../bootstrap/component-statuses.ts";
 import type { Readiness } from "../bootstrap/readiness.ts";
 import type { Definitions } from "../custom/follow-definitions.ts";
 import { createDecisionsHandler } from "../decisions/serve-decisions.ts";
@@ -42,6 +44,8 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
   const noteRequest = parts.noteRequest ?? (() => undefined);
   const serveDecisions = createDecisionsHandler(parts.decisions.read);
   const serverAddress = `${options.endpoint.address}:${options.endpoint.port}`;
+  const { controllers = true, scheduler = true } = options;
+  const componentStatuses = createComponentStatuses({ controllers, scheduler });
   const observer = createRequestObserver(metrics, ({ group, version, resource }) =>
     kinds.find(group, version, resource),
   );
@@ -59,7 +63,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
       authorize: authorizer.authorize,
       handlers: createSubresourceHandlers(parts),
       connects: connectHandlers(parts, options),
-      computed: parts.resourceMetrics,
+      computed: new Map([...parts.resourceMetrics, ["componentstatuses", componentStatuses]]),
     },
     servePath: createPathHandler({
       description: createCurrentDescription(kinds, {
@@ -69,6 +73,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
       }),
       version: describeVersion({ version: options.version }),
       healthChecks: [PING_CHECK, readiness.healthCheck],
+      healthResults: createHealthResults(clock.now()),
       renderMetrics: async () => ({ contentType: metrics.contentType, body: await metrics.render() }),
       openIdConfiguration: () => tokens.openIdConfiguration(),
       keySet: () => tokens.jwks(),

@@ -12,13 +12,11 @@ import { customColumns } from "./custom-columns.ts";
 import { customNode } from "./custom-node.ts";
 import { deprecationOf, finalizerWarnings } from "./custom-warnings.ts";
 import { applyDefaults } from "./default-value.ts";
-import { validateEmbeddedObjects } from "./embedded-objects.ts";
 import { evaluateRules } from "./evaluate-rules.ts";
-import { validateListItems } from "./list-items.ts";
 import { pruneUnspecified } from "./prune.ts";
-import { scalePathsOf, selectableField, validateScale } from "./scale.ts";
+import { scalePathsOf, selectableField } from "./scale.ts";
 import type { Schema } from "./schema-props.ts";
-import { validateValue } from "./validate-value.ts";
+import { createCustomValidation } from "./validate-custom.ts";
 
 const ALL_VERBS: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
@@ -103,8 +101,9 @@ function decodeCustom(schema: Schema, value: unknown): Decoded<unknown> {
 
 function subresourcesOf(
   { spec: { group, names } }: CustomResourceDefinition,
-  { name, subresources = {} }: CustomResourceDefinitionVersion,
+  version: CustomResourceDefinitionVersion,
 ): Subresource[] {
+  const { name, subresources = {} } = version;
   const verbs: readonly Verb[] = ["get", "patch", "update"];
   const scale: Subresource[] = subresources.scale
     ? [
@@ -118,26 +117,28 @@ function subresourcesOf(
         },
       ]
     : [];
-  const status: Subresource = { name: "status", group, version: name, kind: names.kind, verbs };
+  const { validateStatus } = customValidation(version);
+  const status: Subresource = {
+    name: "status",
+    group,
+    version: name,
+    kind: names.kind,
+    verbs,
+    validateUpdate: validateStatus,
+  };
   return [...scale, ...(subresources.status ? [status] : [])];
 }
 
 function customStrategy(crd: CustomResourceDefinition, version: CustomResourceDefinitionVersion): Strategy {
   const schema = schemaOf(version);
   const { subresources = {}, selectableFields = [] } = version;
-  const scale = subresources.scale && scalePathsOf(subresources.scale);
   const deprecation = deprecationOf(crd, version);
   const rules = compileRules(schema);
   const fields = selectableFields.map(({ jsonPath }) => [jsonPath.replace(/^\./, ""), selectableField(jsonPath)]);
   return {
     default: (object) => asObject(applyDefaults(schema, object)),
     ...(subresources.status && { prepareCreate: (object) => withDefaultStatus(schema, object) }),
-    validate: (object) => [
-      ...validateValue(schema, object),
-      ...validateEmbeddedObjects(schema, object),
-      ...validateListItems(schema, object),
-      ...(scale ? validateScale(object, scale) : []),
-    ],
+    validate: customValidation(version).validate,
     ...(rules && { judge: (next: KubeObject, current: KubeObject | undefined) => evaluateRules(rules, next, current) }),
     ...(deprecation !== undefined && { deprecation }),
     warnings: finalizerWarnings,
@@ -145,6 +146,11 @@ function customStrategy(crd: CustomResourceDefinition, version: CustomResourceDe
     generation: true,
     needsResourceVersion: true,
   };
+}
+
+function customValidation(version: CustomResourceDefinitionVersion) {
+  const scale = version.subresources?.scale;
+  return createCustomValidation(schemaOf(version), scale && scalePathsOf(scale));
 }
 
 /** A new object has no status but that of its schema's defaults. */

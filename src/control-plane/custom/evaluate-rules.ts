@@ -6,6 +6,7 @@ import { duplicate, forbidden, invalid, required } from "../../api/validation/pr
 import type { Evaluation, Program } from "../cel/program.ts";
 import { type CelValue, NONE, optionalOf } from "../cel/values.ts";
 import type { CompiledRule, RuleNode } from "./compile-rules.ts";
+import { itemIdentity, listKeysOf } from "./former-value.ts";
 import { ruleValue } from "./rule-value.ts";
 
 /** What the rules say of an object. Warnings are problems that the update did not cause. */
@@ -72,19 +73,15 @@ function joinPath(path: string, part: string): string {
 /** Only the items of a map list can be told from each other, so that each has a value before. */
 function evaluateItems(node: RuleNode, items: RuleNode, place: Place, work: Work): void {
   const list: readonly unknown[] = Array.isArray(place.value) ? place.value : [];
-  const keys = node.schema["x-kubernetes-list-type"] === "map" ? (node.schema["x-kubernetes-list-map-keys"] ?? []) : [];
+  const keys = listKeysOf(node.schema);
   const before = new Map<string, unknown>();
   if (keys.length > 0 && Array.isArray(place.old)) {
-    for (const item of place.old) before.set(keyOf(item, keys), item);
+    for (const item of place.old) before.set(itemIdentity(item, keys), item);
   }
   for (const [index, item] of list.entries()) {
-    const old = keys.length > 0 ? before.get(keyOf(item, keys)) : undefined;
+    const old = keys.length > 0 ? before.get(itemIdentity(item, keys)) : undefined;
     evaluateNode(items, inner(place, `${place.path}[${index}]`, item, old), work);
   }
-}
-
-function keyOf(item: unknown, keys: readonly string[]): string {
-  return JSON.stringify(keys.map((key) => (isRecord(item) ? item[key] : undefined)));
 }
 
 function evaluateOwn({ schema, isResource, rules }: RuleNode, place: Place, work: Work): void {

@@ -24,8 +24,8 @@ function readPath(object: unknown, names: readonly string[]): unknown {
 const MAX_INT32 = 2_147_483_647;
 
 /** The problems of the numbers of replicas, beside those that the schema finds. */
-export function validateScale(object: KubeObject, paths: ScalePaths): FieldError[] {
-  return [paths.specReplicas, paths.statusReplicas].flatMap((names) => {
+export function validateReplicas(object: KubeObject, paths: readonly (readonly string[])[]): FieldError[] {
+  return paths.flatMap((names) => {
     const count = readPath(object, names);
     if (typeof count !== "number") return [];
     const path = `.${names.join(".")}`;

@@ -4,6 +4,7 @@ import { compilePattern } from "../../api/go-pattern.ts";
 import { isRecord } from "../../api/object.ts";
 import { invalid, required, tooLong, tooMany } from "../../api/validation/problems.ts";
 import { hasFormat } from "./formats.ts";
+import { createComparison, type FormerValue, formerItems, formerProperty } from "./former-value.ts";
 import { additionalOf, isIntOrString, itemsOf, propertyOf, type Schema } from "./schema-props.ts";
 
 /** The check ends after this many problems. */
@@ -21,34 +22,50 @@ interface Work {
   steps: number;
   /** How many values have met a schema. */
   met: number;
+  isSame(value: unknown, former: FormerValue | undefined): boolean;
+}
+
+/** Where a value is, and what it replaces; undefined where it is new. */
+interface Place {
+  readonly path: string;
+  readonly former: FormerValue | undefined;
 }
 
 /**
  * The places where the value does not fit its schema, in the words of kube-openapi (`pkg/validation/errors/schema.go`),
- * with which kube-apiserver answers. `path` is that of the value, `""` for the object itself.
+ * with which kube-apiserver answers. `path` is that of the value, `""` for the object itself. `old` is the value that it
+ * replaces: what did not change is not complained about, as upstream has it (`pkg/apiserver/validation/ratcheting.go`), so
+ * that a schema that became stricter holds up no update of something else.
  */
-export function validateValue(schema: Schema, value: unknown, path = ""): FieldError[] {
-  const work: Work = { steps: MAX_STEPS, met: 0 };
-  const errors = checkValue(schema, value, path, work);
+export function validateValue(schema: Schema, value: unknown, path = "", old?: unknown): FieldError[] {
+  const work: Work = { steps: MAX_STEPS, met: 0, isSame: createComparison() };
+  const former = old === undefined || old === null ? undefined : { value: old, schema };
+  const errors = checkValue(schema, value, { path, former }, work);
   if (work.steps >= 0) return errors;
   const limit = "it takes too much work to check this value against all alternatives, enums and patterns of its schema";
   return [invalid(path, "", limit)];
 }
 
-function checkValue(schema: Schema, value: unknown, path: string, work: Work): FieldError[] {
+function checkValue(schema: Schema, value: unknown, place: Place, work: Work): FieldError[] {
   if (--work.steps < 0) return [];
   work.met++;
+  const errors = findProblems(schema, value, place, work);
+  return errors.length > 0 && work.isSame(value, place.former) ? [] : errors;
+}
+
+function findProblems(schema: Schema, value: unknown, place: Place, work: Work): FieldError[] {
+  const { path } = place;
   const typeError = checkType(schema, value, path);
   if (typeError && typeof value !== "number") return [typeError, ...checkEnum(schema, value, path, work)];
   const errors = [
     ...(typeError ? [typeError] : []),
-    ...checkJunctors(schema, value, path, work),
+    ...checkJunctors(schema, value, place, work),
     ...checkEnum(schema, value, path, work),
   ];
   if (typeof value === "string") errors.push(...checkString(schema, value, path, work));
   if (typeof value === "number") errors.push(...checkNumber(schema, value, path));
-  if (Array.isArray(value)) errors.push(...checkList(schema, value, path, work));
-  if (isRecord(value)) errors.push(...checkRecord(schema, value, path, work));
+  if (Array.isArray(value)) errors.push(...checkList(schema, value, place, work));
+  if (isRecord(value)) errors.push(...checkRecord(schema, value, place, work));
   return errors.slice(0, MAX_PROBLEMS);
 }
 
@@ -148,7 +165,7 @@ function isMultiple(value: number, factor: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= 1e-9 * Math.max(1, Math.abs(quotient));
 }
 
-function checkList(schema: Schema, list: readonly unknown[], path: string, work: Work): FieldError[] {
+function checkList(schema: Schema, list: readonly unknown[], { path, former }: Place, work: Work): FieldError[] {
   const { maxItems, minItems } = schema;
   const errors: FieldError[] = [];
   if (minItems !== undefined && list.length < minItems) {
@@ -157,8 +174,9 @@ function checkList(schema: Schema, list: readonly unknown[], path: string, work:
   if (maxItems !== undefined && list.length > maxItems) errors.push(tooMany(path, list.length, maxItems));
   const items = itemsOf(schema);
   if (!items) return errors;
+  const formerItem = formerItems(former);
   for (const [index, item] of list.entries()) {
-    errors.push(...checkValue(items, item, `${path}[${index}]`, work));
+    errors.push(...checkValue(items, item, { path: `${path}[${index}]`, former: formerItem(item) }, work));
     if (errors.length >= MAX_PROBLEMS) break;
   }
   return errors;
@@ -167,7 +185,7 @@ function checkList(schema: Schema, list: readonly unknown[], path: string, work:
 function checkRecord(
   schema: Schema,
   record: Readonly<Record<string, unknown>>,
-  path: string,
+  { path, former }: Place,
   work: Work,
 ): FieldError[] {
   const errors = checkSize(schema, Object.keys(record).length, path);
@@ -175,7 +193,10 @@ function checkRecord(
   for (const [name, item] of Object.entries(record)) {
     const field = propertyOf(schema, name) ?? additional;
     if (field === false) errors.push(invalid(path, name, `${path}.${name} in body is a forbidden property`));
-    if (typeof field === "object") errors.push(...checkValue(field, item, fieldPath(path, name), work));
+    if (typeof field === "object") {
+      const place = { path: fieldPath(path, name), former: formerProperty(former, name) };
+      errors.push(...checkValue(field, item, place, work));
+    }
     if (errors.length >= MAX_PROBLEMS) break;
   }
   work.steps -= schema.required?.length ?? 0;
@@ -200,34 +221,36 @@ function junctorError(path: string, problem: string): FieldError {
   return { path: "<nil>", message, reason: "FieldValueInvalid" };
 }
 
-function checkJunctors(schema: Schema, value: unknown, path: string, work: Work): FieldError[] {
+function checkJunctors(schema: Schema, value: unknown, place: Place, work: Work): FieldError[] {
   const { anyOf = [], oneOf = [], allOf = [], not } = schema;
+  const { path } = place;
   const errors: FieldError[] = [];
-  if (anyOf.length > 0) errors.push(...checkAnyOf(anyOf, value, path, work));
-  if (oneOf.length > 0) errors.push(...checkOneOf(oneOf, value, path, work));
-  const failures = allOf.map((part) => checkValue(part, value, path, work)).filter((found) => found.length > 0);
+  if (anyOf.length > 0) errors.push(...checkAnyOf(anyOf, value, place, work));
+  if (oneOf.length > 0) errors.push(...checkOneOf(oneOf, value, place, work));
+  const failures = allOf.map((part) => checkValue(part, value, place, work)).filter((found) => found.length > 0);
   if (failures.length > 0) {
     const none = failures.length === allOf.length ? ". None validated" : "";
     errors.push(...failures.flat(), junctorError(path, `must validate all the schemas (allOf)${none}`));
   }
-  if (not && checkValue(not, value, path, work).length === 0) {
+  // Excused problems would make more values fit what must not fit, so nothing is excused here.
+  if (not && checkValue(not, value, { path, former: undefined }, work).length === 0) {
     errors.push(junctorError(path, "must not validate the schema (not)"));
   }
   return errors;
 }
 
-function checkAnyOf(anyOf: readonly Schema[], value: unknown, path: string, work: Work): FieldError[] {
-  const failures = checkAlternatives(anyOf, value, path, work);
+function checkAnyOf(anyOf: readonly Schema[], value: unknown, place: Place, work: Work): FieldError[] {
+  const failures = checkAlternatives(anyOf, value, place, work);
   if (failures.some(({ found }) => found.length === 0)) return [];
-  return [junctorError(path, "must validate at least one schema (anyOf)"), ...closest(failures)];
+  return [junctorError(place.path, "must validate at least one schema (anyOf)"), ...closest(failures)];
 }
 
-function checkOneOf(oneOf: readonly Schema[], value: unknown, path: string, work: Work): FieldError[] {
-  const failures = checkAlternatives(oneOf, value, path, work);
+function checkOneOf(oneOf: readonly Schema[], value: unknown, place: Place, work: Work): FieldError[] {
+  const failures = checkAlternatives(oneOf, value, place, work);
   const valid = failures.filter(({ found }) => found.length === 0).length;
   if (valid === 1) return [];
   const found = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
-  const error = junctorError(path, `must validate one and only one schema (oneOf). ${found}`);
+  const error = junctorError(place.path, `must validate one and only one schema (oneOf). ${found}`);
   return valid === 0 ? [error, ...closest(failures)] : [error];
 }
 
@@ -237,10 +260,10 @@ interface Alternative {
   readonly met: number;
 }
 
-function checkAlternatives(parts: readonly Schema[], value: unknown, path: string, work: Work): Alternative[] {
+function checkAlternatives(parts: readonly Schema[], value: unknown, place: Place, work: Work): Alternative[] {
   return parts.map((part) => {
     const before = work.met;
-    const found = checkValue(part, value, path, work);
+    const found = checkValue(part, value, place, work);
     return { found, met: work.met - before };
   });
 }

@@ -81,8 +81,11 @@ export interface Strategy {
   prepareCreate?(object: KubeObject): KubeObject;
   /** Keeps the fields that a client may not change. A status that is a subresource is kept by the registry. */
   prepareUpdate?(next: KubeObject, current: KubeObject): KubeObject;
-  /** Validates a defaulted object. The registry checks the metadata (name, labels, owner references, …). */
-  validate?(object: KubeObject): FieldError[];
+  /**
+   * Validates a defaulted object. The registry checks the metadata (name, labels, owner references, …). `current` is the
+   * object that it replaces, whose unchanged parts may be right although a new object with them would not be.
+   */
+  validate?(object: KubeObject, current?: KubeObject): FieldError[];
   /** Checks what is refused of new objects alone. The object is right by `validate`. */
   validateCreate?(object: KubeObject): FieldError[];
   /** Checks in addition to `validate` that fields which may not change have not changed. */
@@ -127,6 +130,11 @@ export interface Strategy {
     current: KubeObject | undefined,
     reader: ResourceReader,
   ): readonly Companion[];
+  /**
+   * A deletion that does not say what becomes of the dependents leaves them alone, as it did before there was a garbage
+   * collector. Default false: they are deleted.
+   */
+  readonly orphansByDefault?: boolean;
   /** Makes the other changes of an object that is marked as deleted (a namespace's phase). */
   markDeleted?(object: KubeObject): KubeObject;
   /** True when something besides metadata.finalizers keeps a deleted object: the finalizers in a namespace's spec. */

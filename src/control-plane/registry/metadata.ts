@@ -105,7 +105,7 @@ export function checkUpdated(
   const { strategy } = kind;
   const errors = subresource
     ? (subresource.validateUpdate?.(next, current) ?? [])
-    : [...(strategy.validate?.(next) ?? []), ...(strategy.validateUpdate?.(next, current) ?? [])];
+    : [...(strategy.validate?.(next, current) ?? []), ...(strategy.validateUpdate?.(next, current) ?? [])];
   const metadata = validateObjectMetaUpdate(next.metadata, current.metadata);
   const all = [...metadata, ...checkMetadata(kind, next), ...errors];
   refuse(kind, next, [...all, ...judge(kind, { next, current, errors: all, warn: context.warn })]);

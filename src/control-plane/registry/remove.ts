@@ -107,7 +107,7 @@ function planDeletion(
   current: KubeObject,
   { options, now }: { options: DeleteOptions; now: number },
 ): DeletionPlan {
-  const finalizers = finalizersFor(current, options.propagationPolicy);
+  const finalizers = finalizersFor(current, options.propagationPolicy ?? usualPolicyOf(kind, current));
   const seconds = kind.strategy.gracePeriodSeconds?.(current, options.gracePeriodSeconds) ?? 0;
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = current.metadata;
   const isMarked = deletionTimestamp !== undefined;
@@ -138,6 +138,13 @@ function markDeleted(
     finalizers: finalizers.length > 0 ? [...finalizers] : undefined,
   });
   return strategy.markDeleted?.(marked) ?? marked;
+}
+
+/** The policy of a deletion that names none, where the kind has one and no earlier deletion has chosen. */
+function usualPolicyOf({ strategy }: ResourceKind, { metadata }: KubeObject): DeleteOptions["propagationPolicy"] {
+  const { finalizers = [] } = metadata;
+  const isChosen = finalizers.includes(FOREGROUND_FINALIZER) || finalizers.includes(ORPHAN_FINALIZER);
+  return strategy.orphansByDefault === true && !isChosen ? "Orphan" : undefined;
 }
 
 /**

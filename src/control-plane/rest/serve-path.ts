@@ -1,3 +1,4 @@
+import type { HealthResults } from "../../base/health-results.ts";
 import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import type { ApiDescription } from "../discovery/api-description.ts";
 import { encodeValue } from "./encode.ts";
@@ -21,6 +22,7 @@ interface PathDeps {
   description(): ApiDescription;
   version: object;
   healthChecks: readonly HealthCheck[];
+  healthResults: HealthResults;
   renderMetrics(): Promise<{ contentType: string; body: string }>;
   /** The keys for those who check service account tokens by themselves. */
   openIdConfiguration(): object;
@@ -39,6 +41,8 @@ export function createPathHandler(deps: PathDeps): ServePath {
         return encodeValue(200, deps.version, PLAIN_FORM);
       case "/metrics":
         return text(200, await deps.renderMetrics());
+      case "/metrics/slis":
+        return text(200, await deps.healthResults.render());
       case "/.well-known/openid-configuration":
         return encodeValue(200, deps.openIdConfiguration(), PLAIN_FORM);
       case "/openid/v1/jwks":
@@ -55,7 +59,7 @@ export function createPathHandler(deps: PathDeps): ServePath {
 }
 
 const ROOT_PATHS = [
-  ...["/.well-known/openid-configuration", "/api", "/apis", "/healthz", "/livez", "/metrics"],
+  ...["/.well-known/openid-configuration", "/api", "/apis", "/healthz", "/livez", "/metrics", "/metrics/slis"],
   ...["/openapi/v2", "/openapi/v3", "/openid/v1/jwks", "/readyz", "/version"],
 ];
 
@@ -73,7 +77,7 @@ function text(status: number, { contentType, body }: { contentType: string; body
 }
 
 function answerHealth(
-  { healthChecks }: PathDeps,
+  { healthChecks, healthResults }: PathDeps,
   request: ServedRequest,
   { endpoint, only }: { endpoint: string; only: string | undefined },
 ): ServedAnswer | undefined {
@@ -84,6 +88,9 @@ function answerHealth(
   });
   if (only !== undefined && asked.length === 0) return undefined;
   const results = asked.map(({ name, check }) => ({ name, problem: check() }));
+  for (const { name, problem } of only === undefined ? results : []) {
+    healthResults.note({ name, type: endpoint, isWell: problem === undefined });
+  }
   const hasFailed = results.some(({ problem }) => problem !== undefined);
   const lines = results.map(({ name, problem }) => {
     return problem === undefined ? `[+]${name} ok\n` : `[-]${name} failed: ${problem}\n`;

@@ -150,11 +150,11 @@ function createEventEncoder({ clock, lines }: WatchDeps, { kind, wanted }: Watch
   const encode = form.encoding === "protobuf" ? encodeProtobufEvent : encodeLine;
   const formKey = `${form.encoding} ${form.as} ${form.version} ${apiVersionOf(kind)} ${kind.kind}`;
   let hasDefinitions = true;
-  const shape = (object: KubeObject): ProtobufObject => {
+  const shape = (object: KubeObject, includeObject = wanted.includeObject): ProtobufObject => {
     if (form.as === "Table") {
       const metadata = { resourceVersion: object.metadata.resourceVersion };
       // Ages are those at the event: the watch may have begun long before the object.
-      const options = { ...wanted, now: clock.now(), version: form.version, metadata, hasDefinitions };
+      const options = { includeObject, now: clock.now(), version: form.version, metadata, hasDefinitions };
       const table = tableOf(kind, [object], options);
       hasDefinitions = false;
       return table;
@@ -178,8 +178,9 @@ function createEventEncoder({ clock, lines }: WatchDeps, { kind, wanted }: Watch
       return form.as === "Table" ? encodeNotice(notice) : lines.lineOf(notice, formKey, encodeNotice);
     },
     bookmark(revision, isInitialEnd) {
-      const object = emptyObject(kind, revision, isInitialEnd);
-      return encode("BOOKMARK", form.as === "Table" ? { ...bookmarkTable(object, form.version) } : shape(object));
+      // A table says by its only row that the objects of before have come to their end.
+      const included = isInitialEnd && wanted.includeObject === "None" ? "Metadata" : wanted.includeObject;
+      return encode("BOOKMARK", shape(emptyObject(kind, revision, isInitialEnd), included));
     },
     error: ({ status }) => encode("ERROR", { ...status }),
   };
@@ -198,10 +199,6 @@ function emptyObject(kind: ResourceKind, revision: number, isInitialEnd: boolean
       ...(isInitialEnd && { annotations: { "k8s.io/initial-events-end": "true" } }),
     },
   };
-}
-
-function bookmarkTable({ metadata }: KubeObject, version: string): object {
-  return { kind: "Table", apiVersion: `meta.k8s.io/${version}`, metadata, columnDefinitions: null, rows: [] };
 }
 
 /** Events as they are sent, encoded once for all watchers of the same form. */

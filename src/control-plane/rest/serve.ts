@@ -14,6 +14,7 @@ import { encodeValue } from "./encode.ts";
 import { acceptedPlainForm } from "./media-type.ts";
 import type { RequestObserver } from "./observe-requests.ts";
 import { type PathTarget, parseRequestTarget, type RequestTarget } from "./request-path.ts";
+import { checkTimeout } from "./request-timeout.ts";
 import { type ResourceDeps, serveResource } from "./serve-resource.ts";
 
 /** Answers a path that is no resource: health, version, discovery, documents. Undefined for an unknown path. */
@@ -124,6 +125,7 @@ interface Proven extends Asked {
 
 async function answer(deps: ServeDeps, request: ServedRequest, proven: Proven): Promise<ServedAnswer> {
   const { target, warn, audit } = proven;
+  checkTimeout(request, target);
   const user = deps.users.impersonate(proven.user, request);
   if (user !== proven.user) audit?.impersonate(user);
   if (user.groups.includes(AUTHENTICATED)) request.vouch();

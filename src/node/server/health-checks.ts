@@ -1,4 +1,4 @@
-import { createMetrics, declareStartTime } from "../../base/metrics.ts";
+import { createHealthResults } from "../../base/health-results.ts";
 import type { Page, PageRequest } from "../../host/http-server.ts";
 
 /** Returns the reason why something is not healthy, or undefined if it is healthy. */
@@ -22,9 +22,7 @@ export function createHealthChecks(
   checks: Readonly<Record<string, HealthCheck>>,
   { startedAt }: { readonly startedAt: number },
 ): HealthChecks {
-  const metrics = createMetrics();
-  const observe = declareResults(metrics);
-  declareStartTime(metrics, startedAt);
+  const results = createHealthResults(startedAt);
 
   const askAll = ({ query }: PageRequest): Page => {
     const excluded = new Set(query.getAll("exclude"));
@@ -32,7 +30,7 @@ export function createHealthChecks(
     const lines = Object.entries(checks).map(([name, check]) => {
       if (excluded.delete(name)) return `[+]${name} excluded: ok\n`;
       const isWell = check() === undefined;
-      observe(name, isWell);
+      results.note({ name, type: "healthz", isWell });
       if (!isWell) failed.push(name);
       return isWell ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;
     });
@@ -48,8 +46,10 @@ export function createHealthChecks(
     find(path) {
       if (path === ROOT) return askAll;
       if (path === "/metrics/slis") {
-        const headers = { "content-type": metrics.contentType };
-        return async () => ({ status: 200, headers, body: await metrics.render() });
+        return async () => {
+          const { contentType, body } = await results.render();
+          return { status: 200, headers: { "content-type": contentType }, body };
+        };
       }
       const name = path.startsWith(`${ROOT}/`) ? path.slice(ROOT.length + 1) : "";
       const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
@@ -60,21 +60,4 @@ export function createHealthChecks(
 
 function answerOf(error: string | undefined): Page {
   return error === undefined ? { status: 200, body: "ok" } : { status: 500, body: `internal server error: ${error}\n` };
-}
-
-function declareResults(metrics: ReturnType<typeof createMetrics>): (name: string, isWell: boolean) => void {
-  const latest = metrics.gauge("kubernetes_healthcheck", "This metric records the result of a single healthcheck.", [
-    "name",
-    "type",
-  ]);
-  const total = metrics.counter(
-    "kubernetes_healthchecks_total",
-    "This metric records the results of all healthcheck.",
-    ["name", "type", "status"],
-  );
-  return (name, isWell) => {
-    const labels = { name, type: "healthz" };
-    latest.set(isWell ? 1 : 0, labels);
-    total.add({ ...labels, status: isWell ? "success" : "error" });
-  };
 }

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import {
   CRON_TAB_VERSION,
   cronTab,
@@ -120,6 +120,37 @@ describe.each(apiServersUnderTest())("custom resources, on $name", (candidate) =
       body: { metadata: { generation: 2 }, spec: { schedule: "1 2 3 4 5" } },
     });
     expect(await server.admin.json("PUT", `${path}/updated`, next)).toMatchObject({ status: 409 });
+  });
+
+  it("are held up by a stricter schema only where they change", async () => {
+    const own = "strict.example.com";
+    const lenient = cronTabDefinition(own);
+    const objects = await defineCronTabs(server.admin, own, lenient);
+    const mode = "fast";
+    await server.admin.object("POST", objects, cronTab(own, "old", { mode }));
+    const url = `${DEFINITIONS}/crontabs.${own}`;
+    const schema = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/mode/enum";
+    await server.admin.patch("json", url, [{ op: "replace", path: schema, value: ["slow"] }]);
+    // The new schema counts a moment later.
+    const refused = { status: 422, body: { details: { causes: [{ field: "spec.mode" }] } } };
+    const createNew = async () =>
+      await server.admin.json("POST", objects, cronTab(own, "new", { mode }), { query: { dryRun: "All" } });
+    await vi.waitFor(async () => expect(await createNew()).toMatchObject(refused), { timeout: 20_000 });
+    const change = (fields: object) => server.admin.patch("merge", `${objects}/old`, fields);
+    expect(await change({ metadata: { labels: { touched: "yes" } }, spec: { replicas: 2 } })).toMatchObject({
+      status: 200,
+    });
+    expect(await change({ spec: { mode: "faster" } })).toMatchObject(refused);
+  });
+
+  it("have a status that is validated", async () => {
+    await create("reported");
+    const report = (status: object) => server.admin.patch("merge", `${path}/reported/status`, { status });
+    expect(await report({ phase: "Active", replicas: 1 })).toMatchObject({ status: 200 });
+    expect(await report({ phase: 5 })).toMatchObject({
+      status: 422,
+      body: { details: { causes: [{ reason: "FieldValueTypeInvalid", field: "status.phase" }] } },
+    });
   });
 
   it("are patched by merge, JSON patch and apply, and not strategically", async () => {

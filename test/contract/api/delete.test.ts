@@ -160,6 +160,30 @@ describe.each(apiServersUnderTest())("delete, on $name", (candidate) => {
       watch.close();
     });
 
+    it("or without one, old kinds leave their pods alone", async () => {
+      const labels = { app: "kept" };
+      const template = {
+        metadata: { labels },
+        spec: { restartPolicy: "Always", containers: [{ name: "main", image: "example.com/main:1" }] },
+      };
+      const controllers = `${paths.pods.replace(/pods$/, "")}replicationcontrollers`;
+      const jobs = `${paths.pods.replace("/api/v1", "/apis/batch/v1").replace(/pods$/, "")}jobs`;
+      await server.admin.object("POST", controllers, {
+        metadata: { name: "old" },
+        spec: { replicas: 0, selector: labels, template },
+      });
+      const once = { ...template.spec, restartPolicy: "Never" };
+      await server.admin.object("POST", jobs, {
+        metadata: { name: "old" },
+        spec: { suspend: true, template: { spec: once } },
+      });
+      for (const list of [controllers, jobs]) {
+        expect(await server.admin.json("DELETE", `${list}/old`)).toMatchObject({
+          body: { metadata: { finalizers: expect.arrayContaining(["orphan"]) } },
+        });
+      }
+    });
+
     it("Background removes the owner at once", async () => {
       await created("background");
       expect(await remove("background", { propagationPolicy: "Background" })).toMatchObject({

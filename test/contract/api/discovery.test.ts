@@ -166,6 +166,14 @@ describe.each(apiServersUnderTest())("discovery, on $name", (candidate) => {
     expect(await get(`${path}/nosuchcheck`)).toMatchObject({ status: 404 });
   });
 
+  it("counts what its health checks found at /metrics/slis", async () => {
+    await get("/livez", "text/plain");
+    const { status, body } = await get("/metrics/slis", "text/plain");
+    expect(status).toBe(200);
+    expect(body).toMatch(/^kubernetes_healthcheck\{name="ping",type="livez"\} 1$/m);
+    expect(body).toMatch(/^kubernetes_healthchecks_total\{name="ping",.*status="success".*\} [1-9]/m);
+  });
+
   it("counts its requests", async () => {
     const { status, body } = await get("/metrics", "text/plain");
     expect(status).toBe(200);

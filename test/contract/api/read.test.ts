@@ -42,6 +42,34 @@ describe.each(apiServersUnderTest())("get, on $name", (candidate) => {
     expect(answer).toMatchObject({ status: 200, body: { metadata: { name: "there" } } });
   });
 
+  it("tells how the parts of the control plane are", async () => {
+    const path = "/api/v1/componentstatuses";
+    const { items } = await server.admin.list(path, {});
+    expect(namesOf(items)).toEqual(expect.arrayContaining(["controller-manager", "etcd-0", "scheduler"]));
+    expect(await server.admin.json("GET", `${path}/etcd-0`)).toMatchObject({
+      status: 200,
+      body: {
+        kind: "ComponentStatus",
+        metadata: { name: "etcd-0" },
+        conditions: [{ type: "Healthy", status: "True" }],
+      },
+    });
+    expect(await server.admin.json("GET", `${path}/none`)).toMatchObject({
+      status: 404,
+      body: { message: 'componentstatus "none" not found' },
+    });
+  });
+
+  it("refuses a timeout that is none", async () => {
+    const ask = async (path: string, timeout: string) =>
+      await server.admin.json("GET", path, undefined, { query: { timeout } });
+    const problem = 'invalid timeout specified in the request URL - time: invalid duration "soon"';
+    const refused = { status: 400, body: { reason: "BadRequest", message: problem } };
+    expect(await ask(`${configMaps}/there`, "soon")).toMatchObject(refused);
+    expect(await ask("/version", "soon")).toMatchObject(refused);
+    expect(await ask("/version", "1m30s")).toMatchObject({ status: 200 });
+  });
+
   it("says what must not be cached, and which request this was", async () => {
     const { headers } = await server.admin.json("GET", `${configMaps}/there`);
     expect(headers).toMatchObject({

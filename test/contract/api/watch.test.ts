@@ -230,6 +230,18 @@ describe.each(apiServersUnderTest())("watch, on $name", (candidate) => {
       watch.close();
     });
 
+    it("says in a table by its only row that they have come to their end", async () => {
+      await fresh();
+      const headers = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
+      const watch = await server.admin.watch(secrets, { ...INITIAL, includeObject: "None" }, headers);
+      const annotations = { "k8s.io/initial-events-end": "true" };
+      expect(await watch.next()).toMatchObject({
+        type: "BOOKMARK",
+        object: { kind: "Table", rows: [{ object: { kind: "PartialObjectMetadata", metadata: { annotations } } }] },
+      });
+      watch.close();
+    });
+
     it("says at once that there is nothing", async () => {
       await fresh();
       const watch = await server.admin.watch(secrets, { ...INITIAL, resourceVersion: "" });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatFieldError } from "../../../api/field-error.ts";
-import type { CronJobSpec, JobSpec } from "../../../api/gen/types.ts";
+import type { CronJobSpec, JobSpec, JobStatus } from "../../../api/gen/types.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { cronJobKind } from "./cron-job.ts";
 import { jobKind } from "./job.ts";
@@ -182,14 +182,36 @@ describe("a job that is there", () => {
     expect(change(stored(before), stored(after))).toEqual(errors);
   });
 
-  it("may be told where its pods go only while it waits for its first start", () => {
-    const placed = { suspend: true, template: { spec: { ...template.spec, nodeSelector: { pool: "a" } } } };
-    const immutable = [expect.stringMatching(/^spec\.template: .*field is immutable$/)];
-    expect(change(stored({ suspend: true }), stored(placed))).toEqual([]);
-    // The queue may also take the placement back.
-    expect(change(stored(placed), stored({ suspend: true }))).toEqual([]);
-    expect(change(stored({ suspend: true }, { startTime: "2026-01-01T00:00:00Z" }), stored(placed))).toEqual(immutable);
-    expect(change(stored({}), stored(placed))).toEqual(immutable);
+  describe("may be told where its pods go and what they may use", () => {
+    const [container] = template.spec.containers;
+    const resources = { requests: { cpu: "2" } };
+    const spec = {
+      ...template.spec,
+      nodeSelector: { pool: "a" },
+      containers: [{ name: "c", ...container, resources }],
+    };
+    const placed = { suspend: true, template: { spec } };
+    const startTime = "2026-01-01T00:00:00Z";
+    const conditions = [{ type: "Suspended", status: "True" }];
+    const refused = [expect.stringMatching(/^spec\.template: .*field is immutable$/)];
+
+    it.each<[string, Partial<JobSpec>, JobStatus, unknown[]]>([
+      ["while it waits for its first start", { suspend: true }, {}, []],
+      ["while it is suspended", { suspend: true }, { startTime, conditions }, []],
+      ["but not while it has pods", { suspend: true }, { startTime, conditions, active: 1 }, refused],
+      ["but not before it is seen to be suspended", { suspend: true }, { startTime }, refused],
+      ["but not while it runs", {}, {}, refused],
+    ])("%s", (_name, before, status, errors) => {
+      expect(change(stored(before, status), stored(placed))).toEqual(errors);
+    });
+
+    it("and the other way round, but not what they run", () => {
+      expect(change(stored(placed), stored({ suspend: true }))).toEqual([]);
+      const other = { ...spec, containers: [{ ...container, name: "c", image: "other", resources }] };
+      expect(change(stored(placed), stored({ suspend: true, template: { spec: other } }))).toEqual([
+        expect.stringMatching(/^spec\.template\.spec: .*field is immutable$/),
+      ]);
+    });
   });
 
   it("is selected by how many of its pods have succeeded", () => {

@@ -1,5 +1,5 @@
 import type { FieldError } from "../../../api/field-error.ts";
-import type { Job, JobSpec, PodTemplateSpec } from "../../../api/gen/types.ts";
+import type { Job, JobSpec } from "../../../api/gen/types.ts";
 import { labelSelectorOf } from "../../../api/selectors/label-selector.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { checkDnsLabel } from "../../../api/validation/names.ts";
@@ -11,6 +11,7 @@ import { validateSelected } from "../rules/pod-template.ts";
 import { isSame } from "../rules/semantic-changes.ts";
 import { strategyOf } from "../typed-strategy.ts";
 import { defaultJobSpec, validateJobSpec } from "./job-spec.ts";
+import { isTemplateOpen, validateTemplateChange } from "./job-template-change.ts";
 
 export const jobKind = defineKind({
   group: "batch",
@@ -21,6 +22,7 @@ export const jobKind = defineKind({
   status: true,
   strategy: strategyOf("Job", {
     generation: true,
+    orphansByDefault: true,
     initialStatus: {},
     fields: { "status.successful": ({ status }) => `${status?.succeeded ?? 0}` },
     default: setDefaults,
@@ -103,8 +105,6 @@ function validatePodNames({ metadata }: Job, { completionMode, completions = 0 }
 
 function validateChange({ spec }: Job, { spec: current, status }: Job): FieldError[] {
   if (!spec || !current) return [];
-  const isWaiting = current.suspend === true && status?.startTime === undefined;
-  const before = isWaiting ? withScheduling(current.template, spec.template) : current.template;
   const fields = [
     "selector",
     "completionMode",
@@ -116,7 +116,11 @@ function validateChange({ spec }: Job, { spec: current, status }: Job): FieldErr
   return [
     ...validateCompletions(spec, current),
     ...fields.flatMap((field) => immutable(`spec.${field}`, spec[field], current[field])),
-    ...immutable("spec.template", spec.template, before),
+    ...validateTemplateChange({
+      next: spec.template,
+      current: current.template,
+      isOpen: isTemplateOpen(current, status),
+    }),
   ];
 }
 
@@ -129,33 +133,4 @@ function validateCompletions(spec: JobSpec, current: JobSpec): FieldError[] {
   if (spec.completionMode !== "Indexed") return immutable("spec.completions", completions, current.completions);
   if (isSame(current.completions, completions) || completions === undefined || completions === parallelism) return [];
   return [invalid("spec.completions", completions, "can only be modified in tandem with spec.parallelism")];
-}
-
-/**
- * The current template with the scheduling fields of the next one. While a job waits, a queue may change where its pods
- * should run.
- */
-function withScheduling(current: PodTemplateSpec, next: PodTemplateSpec): PodTemplateSpec {
-  const {
-    affinity: _affinity,
-    nodeSelector: _selector,
-    tolerations: _tolerations,
-    schedulingGates: _gates,
-    ...spec
-  } = current.spec ?? { containers: [] };
-  const { labels: _labels, annotations: _annotations, ...metadata } = current.metadata ?? {};
-  const { affinity, nodeSelector, tolerations, schedulingGates } = next.spec ?? {};
-  const { labels, annotations } = next.metadata ?? {};
-  const { nodeAffinity: _before, ...otherAffinity } = current.spec?.affinity ?? {};
-  const { nodeAffinity } = affinity ?? {};
-  return {
-    metadata: { ...metadata, ...(labels && { labels }), ...(annotations && { annotations }) },
-    spec: {
-      ...spec,
-      affinity: { ...otherAffinity, ...(nodeAffinity && { nodeAffinity }) },
-      ...(nodeSelector && { nodeSelector }),
-      ...(tolerations && { tolerations }),
-      ...(schedulingGates && { schedulingGates }),
-    },
-  };
 }

@@ -19,9 +19,7 @@ import { persistentVolumeClaimKind } from "./volume/persistent-volume-claim.ts";
 
 const READ_VERBS: readonly Verb[] = ["get", "list"];
 
-/**
- * Component statuses, of which there are none: no component has a status for which the API server would have to ask.
- */
+/** Component statuses, which are made for those who read them. */
 const componentStatusKind = defineKind({
   kind: "ComponentStatus",
   plural: "componentstatuses",

@@ -20,6 +20,7 @@ export const replicationControllerKind = defineKind({
     validate: validateController,
     warnings: (object) => podTemplateWarnings(specOf(object).template ?? {}, "spec.template."),
     generation: true,
+    orphansByDefault: true,
     fields: { "status.replicas": (object) => String(typed("ReplicationController", object).status?.replicas ?? 0) },
   },
   subresources: [SCALE_SUBRESOURCE, statusSubresource("ReplicationController", validateStatusUpdate)],
