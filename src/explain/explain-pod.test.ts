@@ -89,6 +89,20 @@ it.each<[string, Pod, TimelineRecord[], string, RegExp]>([
     /secret keys in the namespace default/,
   ],
   [
+    "the signer of its certificate",
+    pod({ phase: "Pending", containerStatuses: [waiting("ContainerCreating")] }),
+    [record("FailedMount", 'MountVolume.SetUp failed for volume "v": credential bundle is not issued yet')],
+    "FailedMount",
+    /signer of the pod's certificate runs: kubectl get podcertificaterequests -n default/,
+  ],
+  [
+    "a certificate that it will not get",
+    pod({ phase: "Pending", containerStatuses: [waiting("ContainerCreating")] }),
+    [record("FailedMount", 'PodCertificateRequest was permanently denied: reason="No" message="no"')],
+    "FailedMount",
+    /signer of the pod's certificate refuses for good/,
+  ],
+  [
     "an image",
     pod({ phase: "Pending", containerStatuses: [waiting("ImagePullBackOff", "ErrImagePull: no such host")] }),
     [],

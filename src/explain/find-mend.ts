@@ -25,6 +25,16 @@ const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
   ],
   [/exceeded quota/, () => "Remove what uses the namespace's quota, or raise it: kubectl describe quota."],
   [
+    /PodCertificateRequest .*(denied|failed)/,
+    (_, { namespace }) =>
+      `The signer of the pod's certificate refuses for good: mend what it says, and make the pod anew in the namespace ${namespace}.`,
+  ],
+  [
+    /credential bundle is not issued yet/,
+    (_, { namespace }) =>
+      `See whether the signer of the pod's certificate runs: kubectl get podcertificaterequests -n ${namespace}. The pod goes on by itself when it answers.`,
+  ],
+  [
     /secret "([^"]+)" not found|object "[^"/]*"\/"([^"]+)" not registered/i,
     (group, { namespace }) =>
       `Make the secret ${group(1) || group(2)} in the namespace ${namespace}; the pod goes on by itself then.`,
