@@ -58,6 +58,12 @@ describe("a disk that another pod of the node uses", () => {
     expect(nodes.map((node) => filter?.(node))).toEqual([NO_DISK, undefined]);
   });
 
+  test("is one of several of the pod", () => {
+    const node = nodeInfo({}, [placed("other", using(gce("b")))]);
+    const filter = filterVolumeRestrictions(pending(using(gce("a"), gce("b"))), cluster([node]));
+    expect(filter?.(node)).toEqual(NO_DISK);
+  });
+
   test("is no question for a pod without disks", () => {
     expect(filterVolumeRestrictions(pending(using({ emptyDir: {} })), cluster([]))).toBeUndefined();
   });
@@ -78,4 +84,15 @@ test("a claim for one pod is not for two, on whatever node", () => {
   expect(judge([])).toEqual([undefined, undefined]);
   expect(judge([placed("other", POD)])).toEqual([used, used]);
   expect(judge([placed("other", { ...POD, namespace: "elsewhere" })])).toEqual([undefined, undefined]);
+});
+
+test.each<[string, PersistentVolumeClaim | undefined]>([
+  ["is gone", undefined],
+  ["says nothing", {}],
+  ["names no modes", { spec: {} }],
+  ["is for one node", { spec: { accessModes: ["ReadWriteOnce"] } }],
+])("a claim that %s is for any number of pods", (_case, claim) => {
+  const pod = pending({ volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] });
+  const view = storage({ claim: () => claim });
+  expect(filterVolumeRestrictions(pod, cluster([], { storage: view }))).toBeUndefined();
 });

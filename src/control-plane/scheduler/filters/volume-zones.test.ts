@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { PersistentVolume, PersistentVolumeClaim } from "../../../api/gen/types.ts";
 import { cluster, nodeInfo, type PodOptions, pending, storage } from "../__fixtures__/objects.ts";
 import { filterVolumeZones } from "./volume-zones.ts";
 
@@ -30,6 +31,8 @@ describe("the place of a bound volume", () => {
     ["anything, on a node without a place", { [ZONE]: "a" }, { rack: "1" }],
     ["by the former labels", { [OLD_ZONE]: "a", [OLD_REGION]: "r" }, { [OLD_ZONE]: "a", [OLD_REGION]: "r" }],
     ["by the former label, of a node that has the present one", { [OLD_ZONE]: "a" }, { [ZONE]: "a" }],
+    ["by the former region, of a node that has the present one", { [OLD_REGION]: "r" }, { [REGION]: "r" }],
+    ["one of several zones, with blanks", { [ZONE]: "a__ b" }, { [ZONE]: "b" }],
     ["by a label that makes no sense", { [ZONE]: "a__" }, { [ZONE]: "b" }],
   ])("suits the node: %s", (_case, volume, node) => {
     expect(judge(volume, node)).toBeUndefined();
@@ -44,6 +47,18 @@ describe("the place of a bound volume", () => {
     ["another, where the node's former label is another too", { [OLD_ZONE]: "a" }, { [OLD_ZONE]: "b", [ZONE]: "a" }],
   ])("does not: %s", (_case, volume, node) => {
     expect(judge(volume, node)).toEqual({ reasons: ["node(s) had no available volume zone"], isFinal: true });
+  });
+
+  test.each<[string, PersistentVolumeClaim | undefined, PersistentVolume | undefined]>([
+    ["a claim that is gone", undefined, undefined],
+    ["a claim without a specification", {}, undefined],
+    ["a claim that waits", { spec: {} }, undefined],
+    ["a volume that is gone", { spec: { volumeName: "v1" } }, undefined],
+    ["a volume without metadata", { spec: { volumeName: "v1" } }, {}],
+    ["a volume without labels", { spec: { volumeName: "v1" } }, { metadata: {} }],
+  ])("is not asked for where there is none: %s", (_case, claim, volume) => {
+    const view = storage({ claim: () => claim, volume: (name) => (name === "v1" ? volume : undefined) });
+    expect(filterVolumeZones(pending(CLAIMING), cluster([], { storage: view }))).toBeUndefined();
   });
 
   test("of an ephemeral claim does not matter", () => {
