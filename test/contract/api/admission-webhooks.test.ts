@@ -1,6 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
+import { issueLoopbackCertificate } from "../loopback-certificate.ts";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
+import { NAMELESS } from "./nameless-certificates.ts";
 import { configMap, deployment, newNamespace, pathsIn } from "./objects.ts";
 import {
   type AdmissionRequest,
@@ -405,3 +407,52 @@ describe.each(apiServersUnderTest().filter(({ isOurs }) => isOurs))(
     });
   },
 );
+
+describe.each(apiServersUnderTest())("webhooks with certificates that are called nothing, on $name", (candidate) => {
+  const server = useApiServer(candidate);
+  const name = "nameless";
+
+  const createUnder = async (hooks: WebhookServer, caBundle?: string) => {
+    const namespace = await newNamespace(server.admin);
+    const webhook = {
+      name: "nameless.example.com",
+      clientConfig: {
+        ...hooks.at("/", () => ({ response: { allowed: false, status: { message: "asked" } } })),
+        ...(caBundle && { caBundle }),
+      },
+      rules: [CONFIG_MAPS],
+      namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+      sideEffects: "None",
+      admissionReviewVersions: ["v1"],
+    };
+    const kind = "ValidatingWebhookConfiguration";
+    const body = { kind, apiVersion: "admissionregistration.k8s.io/v1", metadata: { name }, webhooks: [webhook] };
+    await server.admin.object("POST", PATHS[kind], body);
+    try {
+      return await vi.waitFor(
+        async () => {
+          const answer = await server.admin.json("POST", pathsIn(namespace).configMaps, configMap("a"), {
+            query: { dryRun: "All" },
+          });
+          expect(answer.status).not.toBe(201);
+          return String(Object(answer.body).message);
+        },
+        { timeout: 10_000, interval: 50 },
+      );
+    } finally {
+      await server.admin.json("DELETE", `${PATHS[kind]}/${name}`);
+    }
+  };
+
+  it("are asked where the bundle has who signed them, though it signs itself not, and else not", async () => {
+    const hooks = await startWebhookServer(undefined, NAMELESS);
+    try {
+      expect(await createUnder(hooks)).toContain("denied the request: asked");
+      const { authority } = await issueLoopbackCertificate();
+      const other = Buffer.from(authority.certificatePem).toString("base64");
+      expect(await createUnder(hooks, other)).toContain("x509: certificate signed by unknown authority");
+    } finally {
+      await hooks.close();
+    }
+  });
+});

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { isRecord } from "../../../src/api/object.ts";
-import { issueLoopbackCertificate } from "../loopback-certificate.ts";
+import { issueLoopbackCertificate, type LoopbackCertificates } from "../loopback-certificate.ts";
 
 /** What a webhook is told of, as far as the cases read it. */
 export type AdmissionRequest = Readonly<Record<string, unknown>> & { readonly uid: string };
@@ -31,9 +31,12 @@ export interface WebhookServer {
 
 const ADMISSION = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
 
-/** `type`: of the reviews that its webhooks answer with. */
-export async function startWebhookServer(type = ADMISSION): Promise<WebhookServer> {
-  const { authority, serving } = await issueLoopbackCertificate();
+/** `type`: of the reviews that its webhooks answer with; `certificates`: default: new ones. */
+export async function startWebhookServer(
+  type = ADMISSION,
+  certificates?: LoopbackCertificates,
+): Promise<WebhookServer> {
+  const { authority, serving } = certificates ?? (await issueLoopbackCertificate());
   const answers = new Map<string, AnswerReview>();
   const sockets = new Set<Duplex>();
   let connections = 0;

@@ -1,11 +1,13 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent, request as requestSecure } from "node:https";
 import { isIP } from "node:net";
+import { TLSSocket } from "node:tls";
 import { AbortedError, throwIfAborted } from "../../../base/abort.ts";
 import { CodedError, codeOf, messageOf } from "../../../base/errors.ts";
 import type { Post, PostAnswer, PostCall } from "../../post-call.ts";
 import { describeDialError } from "./dial.ts";
 import { readBody } from "./read-body.ts";
+import { distrustOf } from "./trust-server.ts";
 
 const MAX_CONNECTIONS_A_SERVER = 32;
 const MAX_IDLE_A_SERVER = 4;
@@ -53,7 +55,7 @@ async function postAgain(agent: Agent, post: Post, signal: AbortSignal): Promise
 }
 
 function begin(agent: Agent, { address, port, serverName, target, headers, ca }: Post): ClientRequest {
-  return requestSecure({
+  const request = requestSecure({
     agent,
     host: address,
     port,
@@ -63,7 +65,18 @@ function begin(agent: Agent, { address, port, serverName, target, headers, ca }:
     // No server name is sent for an address, which is what the certificate is compared with then.
     ...(isIP(serverName) === 0 && { servername: serverName }),
     ...(ca !== undefined && { ca }),
+    // Judged below, before anything is sent.
+    rejectUnauthorized: false,
   });
+  request.once("socket", (socket) => {
+    if (!(socket instanceof TLSSocket)) return;
+    // A connection that is kept was judged when it was new.
+    socket.once("secureConnect", () => {
+      const distrust = distrustOf(socket, { name: serverName, ca });
+      if (distrust) socket.destroy(distrust);
+    });
+  });
+  return request;
 }
 
 async function exchange(request: ClientRequest, { text, maxBytes }: Post, signal: AbortSignal): Promise<PostAnswer> {
