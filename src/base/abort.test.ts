@@ -1,7 +1,16 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createFakeClock } from "../host/fake/fake-clock.ts";
-import { AbortedError, aborted, childController, isAbort, sleep, throwIfAborted, untilAborted } from "./abort.ts";
+import {
+  AbortedError,
+  aborted,
+  childController,
+  delayedSignal,
+  isAbort,
+  sleep,
+  throwIfAborted,
+  untilAborted,
+} from "./abort.ts";
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, "abort").length;
 
@@ -92,5 +101,34 @@ describe("childController", () => {
     expect(listeners(parent.signal)).toBe(0);
     parent.abort();
     expect(controller.signal.aborted).toBe(false);
+  });
+});
+
+describe("delayedSignal", () => {
+  it("fires so long after its parent", async () => {
+    const clock = createFakeClock();
+    const parent = new AbortController();
+    const { signal } = delayedSignal(parent.signal, clock, 100);
+    await clock.advance(1_000);
+    parent.abort();
+    await clock.advance(99);
+    expect(signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(signal.aborted).toBe(true);
+    const late = delayedSignal(parent.signal, clock, 100).signal;
+    await clock.advance(100);
+    expect(late.aborted).toBe(true);
+  });
+
+  it("never fires once it is released", async () => {
+    const clock = createFakeClock();
+    const parent = new AbortController();
+    const [before, after] = [delayedSignal(parent.signal, clock, 100), delayedSignal(parent.signal, clock, 100)];
+    before.release();
+    expect(listeners(parent.signal)).toBe(1);
+    parent.abort();
+    after.release();
+    await clock.advance(1_000);
+    expect([before, after].map(({ signal }) => signal.aborted)).toEqual([false, false]);
   });
 });

@@ -59,3 +59,29 @@ export function childController(parent: AbortSignal): { controller: AbortControl
   else parent.addEventListener("abort", follow, { once: true });
   return { controller, release: () => parent.removeEventListener("abort", follow) };
 }
+
+/**
+ * A signal that fires this long after `parent` does: for work that is better finished than broken off. `release` leaves
+ * no timer and no listener behind.
+ */
+export function delayedSignal(
+  parent: AbortSignal,
+  clock: Clock,
+  ms: number,
+): { signal: AbortSignal; release: () => void } {
+  const controller = new AbortController();
+  let cancel = () => {};
+  const wait = () => {
+    const timer = clock.setTimer(ms, () => controller.abort());
+    cancel = () => timer.cancel();
+  };
+  if (parent.aborted) wait();
+  else parent.addEventListener("abort", wait, { once: true });
+  return {
+    signal: controller.signal,
+    release() {
+      parent.removeEventListener("abort", wait);
+      cancel();
+    },
+  };
+}

@@ -3,7 +3,10 @@ import type { World } from "../world.ts";
 import type { Check } from "./check.ts";
 import { readText } from "./read-text.ts";
 
-/** Nothing of a pod is made or started once the node agent that is up has begun to terminate it. */
+/**
+ * Nothing of a pod is made, and no start is asked for, once the node agent that is up has begun to terminate it. A start
+ * that was asked for before may still have its effect.
+ */
 export function createTerminationCheck(world: World): Check {
   const check = (uid: string, what: string) => {
     const phase = world.node.memory?.workers.states().get(uid)?.phase;
@@ -15,9 +18,9 @@ export function createTerminationCheck(world: World): Check {
   };
   return {
     occurred({ what, podUid, podName, containerName }) {
-      const starts = what === "sandbox-ready" || what === "container-created" || what === "container-started";
+      const makes = what === "sandbox-ready" || what === "container-created";
       // A call that was on its way when the process was killed may still have its effect.
-      if (starts && world.node.memory !== undefined) check(podUid, `${what} ${podName}/${containerName}`);
+      if (makes && world.node.memory !== undefined) check(podUid, `${what} ${podName}/${containerName}`);
     },
     called(rpc, request) {
       if (rpc !== "startContainer") return;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { aborted } from "../../../base/abort.ts";
+import type { FakeCall } from "../../../cri/fake/fake-faults.ts";
 import { STUBBORN } from "../reading/__fixtures__/fake-node.ts";
 import { createRuntimeRig, makePod } from "./__fixtures__/runtime-rig.ts";
 
@@ -197,6 +199,41 @@ it("a pod that is not wanted any more starts nothing further", async () => {
   const pod = makePod({ main: [{ name: "a" }, { name: "b" }] });
   await expect(sync(pod, { signal: controller.signal })).rejects.toMatchObject({ name: "AbortError" });
   expect(containers()).toEqual(["a#0 running"]);
+});
+
+describe("a container that starts when its pod is not wanted any more", () => {
+  const unwanted = (during: (call: FakeCall) => Promise<void>) => {
+    const controller = new AbortController();
+    const before = async (call: FakeCall) => {
+      if (call.rpc !== "startContainer") return;
+      controller.abort();
+      await during(call);
+    };
+    const rig = createRuntimeRig({ images: [{ ref: "busybox" }], faults: { before } });
+    return { ...rig, synced: rig.sync(makePod(), { signal: controller.signal }) };
+  };
+
+  it("may still start", async () => {
+    const { synced, containers, events } = unwanted(async ({ signal }) => expect(signal.aborted).toBe(false));
+    await expect(synced).rejects.toMatchObject({ name: "AbortError" });
+    expect(containers()).toEqual(["main#0 running"]);
+    expect(events().some((event) => event.startsWith("Started"))).toBe(true);
+  });
+
+  it("is not waited for without end", async () => {
+    let isUnderWay = () => {};
+    const underWay = new Promise<void>((resolve) => {
+      isUnderWay = resolve;
+    });
+    const { synced, host } = unwanted(async ({ signal }) => {
+      isUnderWay();
+      await aborted(signal);
+    });
+    const ended = expect(synced).rejects.toMatchObject({ name: "AbortError" });
+    await underWay;
+    await host.clock.advance(5_000);
+    await ended;
+  });
 });
 
 it("a pod with nothing left to run is stopped, and is no changed sandbox", async () => {

@@ -1,5 +1,6 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import { isHostNetworkPod, podReference } from "../../../api/pods.ts";
+import { delayedSignal, throwIfAborted } from "../../../base/abort.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import type { Timeline } from "../../../base/timeline.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
@@ -72,6 +73,11 @@ interface ContainerStarterDeps
 
 /** Upstream sets no time limit for postStart hooks. This one only keeps an endless hook from blocking its pod for ever. */
 const POST_START_TIMEOUT_MS = 10 * 60_000;
+/**
+ * How long a start that is under way goes on when the pod is not wanted any more. A runtime that is interrupted there
+ * tells of a container that could not start, which is then the last that is heard of the pod.
+ */
+const START_BREAK_OFF_MS = 5_000;
 
 export function createContainerStarter(deps: ContainerStarterDeps): ContainerStarter {
   const { runtime, host, timeline, metrics } = deps;
@@ -115,15 +121,20 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
   };
 
   const launch = async (run: ContainerRun, id: string, signal: AbortSignal): Promise<StartFailure | undefined> => {
+    throwIfAborted(signal);
     // The link is made while the container starts. It is removed with the container, even if that does not start.
     const linked = linkLog(deps, run, id);
     const begun = host.clock.monotonic();
+    const patient = delayedSignal(signal, host.clock, START_BREAK_OFF_MS);
     try {
-      await runtime.startContainer(cri.StartContainerRequest.fromPartial({ containerId: id }), { signal });
+      const request = cri.StartContainerRequest.fromPartial({ containerId: id });
+      await runtime.startContainer(request, { signal: patient.signal });
     } finally {
+      patient.release();
       await linked;
     }
     sayDone(run, "Started", "Container started", begun);
+    throwIfAborted(signal);
     return await postStart(run, id, signal);
   };
 
