@@ -2,4 +2,6 @@
 export const CONTROL_PLANE_SEEDS: ReadonlyArray<readonly [seed: number, found: string]> = [
   [1, "a new replica set grew while the pods of an old one, whose deletion took long, were still there: too many pods"],
   [6, "a webhook refused a pod's binding with Conflict, and the scheduler never tried again"],
+  [79418110, "a job that was made just before a crash was not counted, and another ran beside it"],
+  [128631598, "the simulator's own: a pod that a rollout ended was taken for one whose refused eviction was granted"],
 ];

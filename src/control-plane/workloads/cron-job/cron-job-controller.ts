@@ -13,12 +13,11 @@ import { createWorkQueue } from "../../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../../ports/resources.ts";
 import { controllerRefTo, isControlledBy } from "../pod-control/controller-ref.ts";
 import { followDependents } from "../pod-control/follow-dependents.ts";
-import { type JobStart, planCronJob, withStarted } from "./plan-cron-job.ts";
+import { type JobStart, planCronJob, SCHEDULED_ANNOTATION, withStarted } from "./plan-cron-job.ts";
 
 const CRON_JOBS = "cronjobs.batch";
 const JOBS = "jobs.batch";
 const COMPONENT = "cronjob-controller";
-const SCHEDULED_ANNOTATION = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 /** The longest wait, because no timer tells that the machine has slept or that its clock was set. */
 const LONGEST_WAIT_MS = MINUTE;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CronJob, CronJobSpec, CronJobStatus, Job } from "../../../api/gen/types.ts";
 import { MINUTE } from "../../../base/clock.ts";
-import { planCronJob } from "./plan-cron-job.ts";
+import { planCronJob, SCHEDULED_ANNOTATION } from "./plan-cron-job.ts";
 
 const CREATED = "2026-01-01T00:00:00Z";
 
@@ -30,6 +30,41 @@ const planAt = (time: string, subject: CronJob, options: { jobs?: readonly Job[]
   const { jobs = [], notBefore = 0 } = options;
   return planCronJob(subject, jobs, { now: Date.parse(time), notBefore });
 };
+
+describe("a job that a crash has left out of the status", () => {
+  const left = (condition?: "Complete"): Job => {
+    const { metadata, status } = job("tick-29453820", condition);
+    return {
+      metadata: { ...metadata, annotations: { [SCHEDULED_ANNOTATION]: "2026-01-01T02:00:00+01:00" } },
+      ...(status && { status }),
+    };
+  };
+  const subject = (concurrencyPolicy: string) => cronJob({ concurrencyPolicy, successfulJobsHistoryLimit: 0 });
+
+  test("runs alone, and is told as one that runs", () => {
+    const { start, status, news } = planAt("2026-01-01T02:00:00Z", subject("Forbid"), { jobs: [left()] });
+    expect(start).toBeUndefined();
+    expect(status).toMatchObject({ active: [{ name: "tick-29453820" }], lastScheduleTime: "2026-01-01T01:00:00Z" });
+    expect(news.map(({ reason }) => reason)).toEqual(["JobAlreadyActive"]);
+  });
+
+  test("is replaced by the next", () => {
+    const { start } = planAt("2026-01-01T02:00:00Z", subject("Replace"), { jobs: [left()] });
+    expect(start?.replaces).toMatchObject([{ name: "tick-29453820", uid: "uid-of-tick-29453820" }]);
+  });
+
+  test("is not made again after it has ended and is forgotten", () => {
+    const { start, forget } = planAt("2026-01-01T01:00:30Z", subject("Forbid"), { jobs: [left("Complete")] });
+    expect(forget).toHaveLength(1);
+    expect(start).toBeUndefined();
+  });
+
+  test("is none where it is being deleted", () => {
+    const { metadata, status = {} } = left();
+    const leaving = { metadata: { ...metadata, deletionTimestamp: "2026-01-01T01:30:00Z" }, status };
+    expect(planAt("2026-01-01T02:00:00Z", subject("Forbid"), { jobs: [leaving] }).start?.name).toBe("tick-29453880");
+  });
+});
 
 describe("a cron job starts", () => {
   test.each<[string, string, CronJob, string | undefined]>([

@@ -5,6 +5,9 @@ import { computeDue, computeWaitMs, type DueOptions, MANY_MISSED } from "./due-t
 import { type ScheduleTimes, scheduleTimesOf } from "./schedule-times.ts";
 import { createZoneClock } from "./zone-clock.ts";
 
+/** Tells of a job of a cron job for which time it was made. Jobs that somebody makes of a cron job by hand have none. */
+export const SCHEDULED_ANNOTATION = "batch.kubernetes.io/cronjob-scheduled-timestamp";
+
 /** What to do for a cron job, in this order. */
 interface CronJobPlan {
   readonly news: readonly CronJobNews[];
@@ -50,32 +53,52 @@ export function planCronJob(cronJob: CronJob, jobs: readonly Job[], options: Due
   };
 }
 
-/** Takes jobs that ended, or are gone, from the list of those that run. */
+/**
+ * Takes jobs that ended, or are gone, from the list of those that run. A job that was made just before a crash is in no list
+ * yet. It counts like every other, so that no second one runs beside it and none is made again for its time: upstream only
+ * warns of it.
+ */
 function computeStatus({ status = {} }: CronJob, jobs: readonly Job[]) {
   const news: CronJobNews[] = [];
   const tell = (type: CronJobNews["type"], reason: string, message: string) => news.push({ type, reason, message });
   const byUid = new Map(jobs.map((job) => [job.metadata?.uid, job]));
   const listed = new Set((status.active ?? []).map(({ uid }) => uid));
+  const forgotten: ObjectReference[] = [];
   for (const job of jobs) {
-    const { name, uid = "" } = job.metadata ?? {};
+    const { name, uid = "", deletionTimestamp } = job.metadata ?? {};
     if (listed.has(uid) || finishedConditionOf(job) !== undefined) continue;
-    tell("Warning", "UnexpectedJob", `Saw a job that the controller did not create or forgot: ${name}`);
+    if (scheduledTimeOf(job) === undefined)
+      tell("Warning", "UnexpectedJob", `Saw a job that the controller did not create or forgot: ${name}`);
+    else if (deletionTimestamp === undefined) forgotten.push(referenceToJob(job));
   }
-  const active = (status.active ?? []).filter(({ uid, name }) => {
+  const listedActive = (status.active ?? []).filter(({ uid, name }) => {
     const job = byUid.get(uid);
     if (job === undefined) tell("Normal", "MissingJob", `Active job went missing: ${name}`);
     const condition = job && finishedConditionOf(job);
     if (condition) tell("Normal", "SawCompletedJob", `Saw completed job: ${name}, condition: ${condition.type}`);
     return job !== undefined && condition === undefined;
   });
+  const active = [...listedActive, ...forgotten];
+  const scheduled = [parseTime(status.lastScheduleTime), ...jobs.map(scheduledTimeOf)].filter(
+    (time) => time !== undefined,
+  );
   const successes = jobs.flatMap((job) => job.status?.completionTime ?? []);
   const lastSuccess = [...successes, ...(status.lastSuccessfulTime ? [status.lastSuccessfulTime] : [])].sort().at(-1);
   const next: CronJobStatus = {
     ...(active.length > 0 && { active }),
-    ...(status.lastScheduleTime && { lastScheduleTime: status.lastScheduleTime }),
+    ...(scheduled.length > 0 && { lastScheduleTime: formatTime(Math.max(...scheduled)) }),
     ...(lastSuccess && { lastSuccessfulTime: lastSuccess }),
   };
   return { status: next, news };
+}
+
+function scheduledTimeOf({ metadata }: Job): number | undefined {
+  return parseTime(metadata?.annotations?.[SCHEDULED_ANNOTATION]);
+}
+
+function referenceToJob({ metadata = {} }: Job): ObjectReference {
+  const { namespace = "", name = "", uid = "", resourceVersion = "" } = metadata;
+  return { apiVersion: "batch/v1", kind: "Job", namespace, name, uid, resourceVersion };
 }
 
 /** The oldest of the jobs that succeeded, and of those that failed, beyond the limit of each. */

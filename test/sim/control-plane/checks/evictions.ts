@@ -20,10 +20,11 @@ export function createEvictionCheck({ ledger, evictions, disturbances, fail }: C
       if (resource !== "pods") return;
       const app = object.metadata.labels?.["app"] ?? "";
       const ended = newlyEnded(entry);
-      // Somebody may have deleted it, or its owner, after its eviction was refused.
+      // Somebody may have deleted it, or its owner, after its eviction was refused: one that was granted is told on the pod.
       const isEvicted =
         ended !== undefined &&
         evictions.has(podUid(ended)) &&
+        ended.status?.conditions?.some(({ reason }) => reason === "EvictionByEvictionAPI") === true &&
         !disturbances.endedPods.has(podUid(ended)) &&
         OWNERS.some(([resource, kind]) => isStanding(ownerOf(ledger, ended, resource, kind)));
       if (isEvicted && isPodReady(ended)) checkBudget(app, ended);
