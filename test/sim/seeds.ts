@@ -73,5 +73,7 @@ export const REGRESSION_SEEDS: ReadonlyArray<readonly [seed: number, found: stri
   ...SEEDS_WITHOUT_STORAGE,
   ...SEEDS_WITHOUT_GROWTH,
   ...SEEDS_WITH_TRUTHFUL_PEERS,
+  [128631593, "the simulator's own: a shortage that began since the last look was taken for none"],
+  [138282302, "the simulator's own: the mirror of a life that a shutdown ended was to stay when the next one began"],
   [67355002, "an old event of what had a mirror pod's name before took its successor out of the node's copy"],
 ];

@@ -55,6 +55,8 @@ function createMirrorCheck(world: World) {
     },
     deleted(mirror: Pod | undefined) {
       if (mirror === undefined || mirror.metadata?.deletionTimestamp !== undefined) return;
+      // A shutdown of the machine ended that life, and no status leads back from there.
+      if (mirror.status?.reason === "Terminated") return;
       const uid = mirroredHash(mirror) ?? "";
       const madeAt = made.get(podUid(mirror)) ?? 0;
       const wasWanted = (world.manifests.wantedSince(uid) ?? Number.POSITIVE_INFINITY) < madeAt;

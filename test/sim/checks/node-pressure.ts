@@ -71,7 +71,7 @@ export function createNodePressureCheck(world: World, shortage: NodeShortage): C
     const now = world.clock.monotonic();
     const sinceShort = now - wasShortAt;
     world.faults.count(`${condition} ${isPressed ? "comes" : "goes"}`);
-    if (isPressed && sinceShort > TRANSITION_MS + REPORT_MS) {
+    if (isPressed && !shortage.wasShort(TRANSITION_MS + REPORT_MS)) {
       world.fail("no condition comes without a shortage", `${condition} ${sinceShort} ms after the last one`);
     }
     // A process that was just started knows nothing of what was before it.
