@@ -22,11 +22,8 @@ export const kubeadm: Scenario = {
     await at.machine.read("systemctl stop nodelet");
     const second = await at.machine.startNeighbour(async (tree) => await addKubeadm(tree, ASSETS ?? "", SECOND));
     try {
-      for (const [machine, node] of [
-        [at.machine, FIRST],
-        [second, SECOND],
-      ] as const)
-        await prepare(machine, node);
+      await prepare(at.machine, FIRST);
+      await prepare(second, SECOND);
       await initialize(at);
       await swap(at);
       await join(at, second);
