@@ -3,7 +3,7 @@ import type { Container, ContainerRestartRule, PodSpec } from "../gen/types.ts";
 import { isRestartableInitContainer } from "../pods.ts";
 import { validateEnv, validateEnvFileVolumes, validateEnvFrom } from "./env.ts";
 import { type ProbeField, validateLifecycle, validateProbe } from "./handlers.ts";
-import { validateMounts } from "./mounts.ts";
+import { type MountableVolumes, mountableVolumes, validateMounts } from "./mounts.ts";
 import { checkDnsLabel } from "./names.ts";
 import { validateHostPortConflicts, validatePorts } from "./ports.ts";
 import {
@@ -28,9 +28,10 @@ const MAX_EXIT_CODES = 255;
 /** Validates all of the pod's containers; names are unique across kinds. */
 export function validateContainers(spec: PodSpec): FieldError[] {
   const names = new Set<string>();
+  const volumes = mountableVolumes(spec);
   const validate = (container: Container, path: string) => [
     ...validateName(`${path}.name`, container.name, names),
-    ...validateContainer(path, container, spec),
+    ...validateContainer(path, container, spec, volumes),
   ];
   const { containers, initContainers, ephemeralContainers = [] } = spec;
   return [
@@ -54,7 +55,7 @@ function validateName(path: string, name: string, names: Set<string>): FieldErro
   return errors;
 }
 
-function validateContainer(path: string, container: Container, spec: PodSpec): FieldError[] {
+function validateContainer(path: string, container: Container, spec: PodSpec, volumes: MountableVolumes): FieldError[] {
   const claims = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   const { image, resources, securityContext } = container;
   return [
@@ -65,7 +66,7 @@ function validateContainer(path: string, container: Container, spec: PodSpec): F
     ...validateEnv(`${path}.env`, container.env),
     ...validateEnvFileVolumes(`${path}.env`, container.env, spec.volumes ?? []),
     ...validateEnvFrom(`${path}.envFrom`, container.envFrom),
-    ...validateMounts(path, container, spec),
+    ...validateMounts(path, container, volumes),
     ...(resources ? validateResources(`${path}.resources`, resources, claims) : []),
     ...validateResizePolicy(`${path}.resizePolicy`, container.resizePolicy),
     ...(securityContext ? validateContainerSecurity(`${path}.securityContext`, securityContext, spec) : []),

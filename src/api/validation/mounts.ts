@@ -1,15 +1,21 @@
 import type { FieldError } from "../field-error.ts";
-import type { Container, PodSpec, VolumeMount } from "../gen/types.ts";
+import type { Container, PodSpec, Volume, VolumeMount } from "../gen/types.ts";
 import { checkLocalPath, checkNoBacksteps } from "./names.ts";
 import { each, forbidden, invalid, invalidEach, notFound, optionalOneOf, required } from "./problems.ts";
 import { isSoundVolume } from "./volumes.ts";
 
 const PROPAGATIONS = ["Bidirectional", "HostToContainer", "None"];
 
-/** Validates a container's mounts and block devices: each names a volume of the pod, and no two have the same place. */
-export function validateMounts(path: string, container: Container, spec: PodSpec): FieldError[] {
-  // A volume that is wrong in itself is not there, as upstream.
-  const volumes = new Map((spec.volumes ?? []).filter(isSoundVolume).map((volume) => [volume.name, volume]));
+/** The volumes that containers may name, by their names. */
+export type MountableVolumes = ReadonlyMap<string, Volume>;
+
+/** Looks through the pod's volumes, once for all containers. One that is wrong in itself is not there, as upstream. */
+export function mountableVolumes({ volumes = [] }: PodSpec): MountableVolumes {
+  return new Map(volumes.filter(isSoundVolume).map((volume) => [volume.name, volume]));
+}
+
+/** Validates a container's mounts and block devices: each names one of the volumes, and no two have the same place. */
+export function validateMounts(path: string, container: Container, volumes: MountableVolumes): FieldError[] {
   const places = new Set<string>();
   const deviceNames = new Set((container.volumeDevices ?? []).map(({ name }) => name));
   const isPrivileged = container.securityContext?.privileged === true;
