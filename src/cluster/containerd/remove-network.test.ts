@@ -1,6 +1,9 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { computeCniConfig } from "./cni-config.ts";
-import { planResultRemoval, planRuleRemoval, readNetworkFacts } from "./remove-network.ts";
+import { planResultRemoval, planRuleRemoval, readNetworkFacts, removeResults } from "./remove-network.ts";
 
 const RULES = `-P POSTROUTING ACCEPT
 -N CNI-DN-f12e414e3d74bf2c18fc6
@@ -62,6 +65,19 @@ it("takes a network's own results and the loopback of its sandboxes, listed or n
     "cni-loopback-cc-lo",
   ];
   expect(planResultRemoval(names, "nodelet-1", ["bb"])).toEqual(names.slice(0, 3));
+});
+
+it("removes results that a cut of the power left empty, and those of nobody else", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "nodelet-results-"));
+  try {
+    const names = ["nodelet-1-aa-eth0", "cni-loopback-aa-lo", "cni-loopback-bb-lo", "nodelet-2-cc-eth0"];
+    for (const name of names) await writeFile(join(directory, name), "");
+    await removeResults("nodelet-1", ["bb"], directory);
+    expect(await readdir(directory)).toEqual(["nodelet-2-cc-eth0"]);
+    await removeResults("nodelet-1", [], join(directory, "missing"));
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });
 
 const CONFIGURATION = computeCniConfig({

@@ -45,10 +45,18 @@ export function readNetworkFacts(configuration: string): { bridges: string[]; ha
   return { bridges, hasIpv6: /"subnet"\s*:\s*"[0-9a-f]*:/i.test(configuration) };
 }
 
-async function removeResults(networkName: string, sandboxIds: readonly string[]): Promise<void> {
-  const results = await readdir(CNI_RESULTS).catch(() => []);
+/**
+ * Removes the cached results of the network and of the loopbacks of its sandboxes. After another boot none of them is true any
+ * more; a cut of the power leaves empty ones, for which containerd refuses to remove their sandboxes, for ever.
+ */
+export async function removeResults(
+  networkName: string,
+  sandboxIds: readonly string[],
+  directory = CNI_RESULTS,
+): Promise<void> {
+  const results = await readdir(directory).catch(() => []);
   for (const name of planResultRemoval(results, networkName, sandboxIds)) {
-    await rm(join(CNI_RESULTS, name), { force: true });
+    await rm(join(directory, name), { force: true });
   }
 }
 

@@ -97,7 +97,7 @@ async function removeTasks(layout: RuntimeLayout): Promise<void> {
 /**
  * Lists the containers of runc, which has a directory for each container, beneath one for each containerd namespace.
  */
-async function listContainers(layout: RuntimeLayout): Promise<Array<{ root: string; id: string }>> {
+export async function listContainers(layout: RuntimeLayout): Promise<Array<{ root: string; id: string }>> {
   const found: Array<{ root: string; id: string }> = [];
   for (const namespace of await listDirectory(layout.runcRoot)) {
     const root = join(layout.runcRoot, namespace);

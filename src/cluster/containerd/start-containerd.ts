@@ -23,6 +23,8 @@ import { GUARD_PERIOD_MS, type LoopbackGuard } from "./loopback-guard.ts";
 import { findProgram, readCniBinDirectory, readHasSysResource, readSnapshotter } from "./machine-facts.ts";
 import { ensureMountNamespace } from "./mount-namespace.ts";
 import { prepareNetwork } from "./prepare-network.ts";
+import { removeResults } from "./remove-network.ts";
+import { listContainers } from "./remove-runtime.ts";
 import { computeRuntimeLayout, type RuntimeLayout } from "./runtime-layout.ts";
 
 export interface ContainerdOptions {
@@ -154,8 +156,13 @@ async function prepareDirectory(layout: RuntimeLayout): Promise<void> {
   const bootId = await readBootId();
   const lastBootId = await readFile(layout.bootIdFile, "utf8").catch(() => undefined);
   if (lastBootId !== undefined && lastBootId !== bootId) {
+    const containers = await listContainers(layout);
     await rm(layout.state, { recursive: true, force: true });
     await rm(layout.cniAddressDirectory, { recursive: true, force: true });
+    await removeResults(
+      layout.networkName,
+      containers.map(({ id }) => id),
+    );
   }
   // A file that a full disk left empty would say that this is another boot, and take the state from pods that run.
   await ensureFile(layout.bootIdFile, bootId);
