@@ -14,6 +14,9 @@ const MAX_IDLE_A_SERVER = 4;
 /** Go's servers keep idle connections for longer by default, so that ours mostly ends first. */
 const IDLE_MS = 30_000;
 
+/** Connections whose server is believed. A connection serves one name and one bundle, and is judged once. */
+const believed = new WeakSet<TLSSocket>();
+
 /**
  * The real `PostCall`. When `stop` fires, all calls that are under way end with `AbortedError`, and no connection is
  * left.
@@ -69,12 +72,15 @@ function begin(agent: Agent, { address, port, serverName, target, headers, ca }:
     rejectUnauthorized: false,
   });
   request.once("socket", (socket) => {
-    if (!(socket instanceof TLSSocket)) return;
-    // A connection that is kept was judged when it was new.
-    socket.once("secureConnect", () => {
+    if (!(socket instanceof TLSSocket) || believed.has(socket)) return;
+    const judge = () => {
       const distrust = distrustOf(socket, { name: serverName, ca });
       if (distrust) socket.destroy(distrust);
-    });
+      else believed.add(socket);
+    };
+    // The handshake is over already where the request that the connection was opened for was given up meanwhile.
+    if (socket.authorized || socket.authorizationError) judge();
+    else socket.once("secureConnect", judge);
   });
   return request;
 }
