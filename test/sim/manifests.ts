@@ -22,6 +22,8 @@ export interface Manifests extends WantedPods {
   written(file: string): readonly Pod[];
   /** UIDs by full name; of each name exactly one is to run. */
   groups(): Map<string, string[]>;
+  /** The same with pods of earlier contents, which an agent that read them keeps while their file is broken. */
+  groupsWithKept(): Map<string, string[]>;
 }
 
 export const MANIFEST_DIRECTORY = "/etc/kubernetes/manifests";
@@ -56,9 +58,11 @@ export function createManifests({ files, clock }: { files: FakeFiles; clock: Clo
     return found;
   };
 
+  const withKept = (): Pod[] => [...state.values()].flatMap(({ pods, kept }) => [...pods, ...kept]);
+
   const settle = () => {
     const now = clock.monotonic();
-    const all = [...state.values()].flatMap(({ pods, kept }) => [...pods, ...kept]);
+    const all = withKept();
     const uids = new Set(all.map(podUid));
     for (const pod of all) {
       known.set(podUid(pod), pod);
@@ -125,5 +129,6 @@ export function createManifests({ files, clock }: { files: FakeFiles; clock: Clo
       return { least: ms, most: ms };
     },
     groups: () => groups([...state.values()].flatMap(({ pods }) => pods)),
+    groupsWithKept: () => groups(withKept()),
   };
 }

@@ -13,7 +13,7 @@ export function createPreemptionCheck(world: World, places: Places): Check {
 
   /** Pods of manifests for which no worker is there: those that may wait for a place. */
   const countWaiting = (states: ReadonlyMap<string, unknown>): number =>
-    [...world.manifests.groups().values()].filter((uids) => !uids.some((uid) => states.has(uid))).length;
+    [...world.manifests.groupsWithKept().values()].filter((uids) => !uids.some((uid) => states.has(uid))).length;
 
   const preempted = (uid: string) => {
     world.faults.count("preempted");
