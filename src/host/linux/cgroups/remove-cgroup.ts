@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import { rmdir } from "node:fs/promises";
+import { computeBackOff } from "../../../base/back-off.ts";
+import { SECOND } from "../../../base/clock.ts";
 import { codeOf } from "../../../base/errors.ts";
 import { systemClock } from "../system/system-clock.ts";
 import { listKernelDirectories, readKernelFile } from "./kernel-files.ts";
@@ -11,6 +13,7 @@ import { writeKernelFile } from "./write-kernel-file.ts";
  * in all.
  */
 const RETRIES = 10;
+const RETRY = { initialMs: 1, maxMs: SECOND };
 /** No runtime nests cgroups this deep. A container may nest its own as it likes, and takes them along when it ends. */
 const MAX_DEPTH = 32;
 
@@ -32,7 +35,7 @@ export async function removeCgroup(directory: string, { killing }: { readonly ki
       if (codeOf(error) !== "EBUSY" || !killing || attempt === RETRIES) throw error;
       killAll(directory);
     }
-    await new Promise<void>((resolve) => systemClock.setTimer(2 ** attempt, resolve));
+    await new Promise<void>((resolve) => systemClock.setTimer(computeBackOff(attempt + 1, RETRY), resolve));
   }
 }
 

@@ -2,6 +2,7 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { isMirrorPod, isTerminalPhase, podReference, sourceOf } from "../../../api/pods.ts";
 import { sleep } from "../../../base/abort.ts";
 import { assertNever } from "../../../base/assert.ts";
+import { computeBackOff } from "../../../base/back-off.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
@@ -61,7 +62,7 @@ interface SyncLoopDeps {
 }
 
 /** Upstream's back-off of the loop while the runtime is not fit (pkg/kubelet/kubelet.go). */
-const PAUSE_MS = { first: 100, longest: 5_000 };
+const PAUSE = { initialMs: 100, maxMs: 5_000 };
 
 export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
   const { clock, log, workers, desired } = deps;
@@ -208,13 +209,14 @@ async function untilRuntimeIsFit(
   { clock, log, runtimeError }: Pick<SyncLoopDeps, "clock" | "log" | "runtimeError">,
   signal: AbortSignal,
 ): Promise<void> {
-  let wait = PAUSE_MS.first;
-  for (let error = runtimeError(); error !== undefined; error = runtimeError()) {
+  for (let looks = 1; ; looks++) {
+    const error = runtimeError();
+    if (error === undefined) return;
+    const waitMs = computeBackOff(looks, PAUSE);
     // The runtime has not been asked yet at every start, which is over before the first wait is: that is no error.
-    const say = wait === PAUSE_MS.first ? log.debug : log.error;
-    say("Skipping pod synchronization", { reason: error, waitMs: wait });
-    await sleep(clock, wait, signal);
-    wait = Math.min(wait * 2, PAUSE_MS.longest);
+    const say = looks === 1 ? log.debug : log.error;
+    say("Skipping pod synchronization", { reason: error, waitMs });
+    await sleep(clock, waitMs, signal);
   }
 }
 

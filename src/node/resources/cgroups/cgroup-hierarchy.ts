@@ -1,5 +1,6 @@
 import type { QosClass } from "../../../api/qos.ts";
 import { sleep, untilAborted } from "../../../base/abort.ts";
+import { computeBackOff } from "../../../base/back-off.ts";
 import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
 import { CodedError, codeOf, messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
@@ -57,10 +58,8 @@ interface CgroupHierarchyDeps {
 
 type Outcome = { readonly ok: true; readonly standing: Standing } | { readonly ok: false; readonly error: unknown };
 
-const FIRST_QUESTION_MS = 100;
-const LAST_QUESTION_MS = SECOND;
-const FIRST_RETRY_MS = SECOND;
-const LAST_RETRY_MS = MINUTE;
+const QUESTION = { initialMs: 100, maxMs: SECOND };
+const RETRY = { initialMs: SECOND, maxMs: MINUTE };
 const MEND = "for pods without cgroups of their own set cgroupsPerQOS: false and enforceNodeAllocatable: []";
 const NOT_ALLOWED = new Set(["EROFS", "EACCES", "EPERM"]);
 const FINAL = new Set(["not-allowed", "no-cgroup-root"]);
@@ -96,14 +95,14 @@ export function createCgroupHierarchy(deps: CgroupHierarchyDeps, { root }: { rea
    * not answer.
    */
   const learnDriver = async (signal: AbortSignal): Promise<CgroupDriver> => {
-    for (let waitMs = FIRST_QUESTION_MS; ; waitMs = Math.min(waitMs * 2, LAST_QUESTION_MS)) {
+    for (let failures = 1; ; failures++) {
       try {
         return await deps.driver(signal);
       } catch (error) {
         signal.throwIfAborted();
         log.debug("The runtime does not tell its cgroup driver yet", { error: messageOf(error) });
       }
-      await sleep(clock, waitMs, signal);
+      await sleep(clock, computeBackOff(failures, QUESTION), signal);
     }
   };
 
@@ -136,14 +135,14 @@ export function createCgroupHierarchy(deps: CgroupHierarchyDeps, { root }: { rea
     current: () => (outcome?.ok === true ? outcome.standing : undefined),
     async raise(signal) {
       const driver = await learnDriver(signal);
-      for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)) {
+      for (let failures = 1; ; failures++) {
         const next = await attempt(driver, signal);
         outcome = next;
         tell();
         if (next.ok) return next.standing;
         if (FINAL.has(codeOf(next.error) ?? "")) throw next.error;
         log.warn("The cgroups of pods cannot be made, will be tried again", { error: messageOf(next.error) });
-        await sleep(clock, waitMs, signal);
+        await sleep(clock, computeBackOff(failures, RETRY), signal);
       }
     },
   };

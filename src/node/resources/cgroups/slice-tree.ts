@@ -1,4 +1,5 @@
 import { sleep } from "../../../base/abort.ts";
+import { computeBackOff } from "../../../base/back-off.ts";
 import { type Clock, SECOND } from "../../../base/clock.ts";
 import type { CgroupLimits, CgroupTree } from "../../../host/cgroup-tree-port.ts";
 import type { Systemd } from "../../../host/systemd-port.ts";
@@ -16,8 +17,7 @@ interface SliceTreeDeps {
 
 /** The limit is upstream's (libcontainer: `startUnit` of systemd/common.go). */
 const START_LIMIT_MS = 30 * SECOND;
-const FIRST_LOOK_MS = 1;
-const LAST_LOOK_MS = 250;
+const LOOK = { initialMs: 1, maxMs: 250 };
 const ROOT_SLICE = "-.slice";
 
 /**
@@ -39,16 +39,12 @@ export function createSliceTree({ clock, files, systemd }: SliceTreeDeps, facts:
   const untilThere = async (path: string): Promise<void> => {
     const { parent, unit } = splitPath(path);
     const deadline = clock.monotonic() + START_LIMIT_MS;
-    for (
-      let waitMs = FIRST_LOOK_MS;
-      !files.children(parent).includes(unit);
-      waitMs = Math.min(waitMs * 2, LAST_LOOK_MS)
-    ) {
+    for (let looks = 1; !files.children(parent).includes(unit); looks++) {
       if (clock.monotonic() >= deadline) {
         await systemd.resetFailedUnit(unit).catch(() => undefined);
         throw new Error(`Timeout waiting for systemd to create ${unit}`);
       }
-      await sleep(clock, waitMs);
+      await sleep(clock, computeBackOff(looks, LOOK));
     }
   };
 

@@ -1,4 +1,5 @@
 import { sleep } from "../../../base/abort.ts";
+import { computeBackOff } from "../../../base/back-off.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
@@ -34,7 +35,7 @@ const CHECK_PERIOD_MS = 5_000;
  * While something is wrong, the runtime is asked again after this time, then after twice as long each time up to the
  * period.
  */
-const RETRY_MS = 100;
+const RETRY = { initialMs: 100, maxMs: CHECK_PERIOD_MS };
 const CHECK_TIMEOUT_MS = 10_000;
 /** More handlers of the runtime are left out of the node's status. */
 const MAX_HANDLERS = 256;
@@ -80,12 +81,12 @@ export function createRuntimeHealth(deps: RuntimeHealthDeps): RuntimeHealth {
 
   return {
     async run(signal) {
-      let wait = RETRY_MS;
+      let failures = 0;
       while (!signal.aborted) {
         await check(signal);
         const isWell = verdict.runtime === undefined && verdict.network === undefined;
-        await sleep(clock, isWell ? CHECK_PERIOD_MS : wait, signal);
-        wait = isWell ? RETRY_MS : Math.min(wait * 2, CHECK_PERIOD_MS);
+        failures = isWell ? 0 : failures + 1;
+        await sleep(clock, isWell ? CHECK_PERIOD_MS : computeBackOff(failures, RETRY), signal);
       }
     },
     runtimeError: () => verdict.runtime,

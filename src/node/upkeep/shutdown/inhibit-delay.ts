@@ -1,4 +1,5 @@
 import { sleep } from "../../../base/abort.ts";
+import { computeBackOff } from "../../../base/back-off.ts";
 import { type Clock, SECOND } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Logind } from "../../../host/logind-port.ts";
@@ -13,7 +14,7 @@ export interface InhibitDelayDeps {
 
 const DIRECTORY = "/etc/systemd/logind.conf.d";
 const FILE = `${DIRECTORY}/99-kubelet.conf`;
-const FIRST_WAIT_MS = 100;
+const WAIT = { initialMs: 100, maxMs: SECOND };
 const LOOKS = 5;
 
 /**
@@ -39,7 +40,7 @@ export async function ensureInhibitDelay(
   await logind.reloadConfiguration(signal);
   let current = found;
   for (let look = 0; look < LOOKS; look++) {
-    if (look > 0) await sleep(clock, FIRST_WAIT_MS * 2 ** (look - 1), signal);
+    if (look > 0) await sleep(clock, computeBackOff(look, WAIT), signal);
     current = await logind.readInhibitDelayMs(signal);
     if (current >= wanted) return;
   }
