@@ -6,6 +6,7 @@ import type { Log } from "../../../base/log.ts";
 import { createMailbox } from "../../../base/mailbox.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { runWithTasks } from "../../../base/tasks.ts";
+import { endsInTime } from "../../../base/time-limit.ts";
 import type { Timeline } from "../../../base/timeline.ts";
 import type { PodState, StatusOverride, WorkerUpdate } from "../workers/pod-state.ts";
 import { planRoom, type Requirement } from "./plan-room.ts";
@@ -125,7 +126,8 @@ export function createPreemption(deps: PreemptionDeps): Preemption {
     const { pod } = state.subject;
     const isVictim = making.victims.has(uid);
     const limitMs = Math.max(LEAST_WAIT_MS, state.gracePeriodSeconds * WAIT_PER_GRACE * SECOND);
-    if (await stopsWithin(limitMs, uid, signal)) {
+    const limit = { timeoutMs: limitMs, signal };
+    if (await endsInTime(clock, limit, async (inner) => await workers.untilStopped([uid], inner))) {
       if (!isVictim) return;
       preemptions.add({ preemption_signal: making.signalName });
       log.info("Pod evicted successfully", fieldsOf(pod));
@@ -136,26 +138,6 @@ export function createPreemption(deps: PreemptionDeps): Preemption {
     if (!isVictim) return;
     const message = "Container runtime did not kill the pod within specified grace period.";
     timeline.record(podReference(pod), { type: "Warning", reason: "ExceededGracePeriod", message });
-  };
-
-  /** False when the time is over. */
-  const stopsWithin = async (limitMs: number, uid: string, signal: AbortSignal): Promise<boolean> => {
-    const { controller, release } = childController(signal);
-    let isLate = false;
-    const timer = clock.setTimer(limitMs, () => {
-      isLate = true;
-      controller.abort();
-    });
-    try {
-      await workers.untilStopped([uid], controller.signal);
-      return true;
-    } catch (error) {
-      if (!isLate || signal.aborted) throw error;
-      return false;
-    } finally {
-      timer.cancel();
-      release();
-    }
   };
 
   const awaitAll = async (making: Making, signal: AbortSignal): Promise<void> => {

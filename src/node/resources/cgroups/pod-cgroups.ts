@@ -6,13 +6,13 @@ import { type Clock, MINUTE } from "../../../base/clock.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import { repeat } from "../../../base/interval.ts";
 import { createKeyedLock } from "../../../base/keyed-lock.ts";
-import { createLimiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
 import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
 import type { CgroupUsage } from "../../../host/cgroups-port.ts";
-import { type ClassRequests, NO_CLASS_REQUESTS, type PodAmounts } from "../sizes/class-requests.ts";
+import type { ClassRequests, PodAmounts } from "../sizes/class-requests.ts";
 import type { CgroupHierarchy, ClassLimits, Standing } from "./cgroup-hierarchy.ts";
 import { type CgroupName, describeName, nameOfPod, podUidOf } from "./cgroup-name.ts";
+import { CLASSES, createClassLimits } from "./class-limits.ts";
 import { createClassRequestSums } from "./class-request-sums.ts";
 
 /** The cgroups of pods, each beneath the cgroup of its QoS class. */
@@ -67,7 +67,6 @@ interface PodCgroupsDeps {
   onRequests(requests: ClassRequests): void;
 }
 
-const CLASSES: readonly QosClass[] = ["Guaranteed", "Burstable", "BestEffort"];
 /** The period is upstream's `periodicQOSCgroupUpdateInterval`. */
 const REFRESH_PERIOD_MS = MINUTE;
 
@@ -76,52 +75,7 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
   const requests = createClassRequestSums(deps.onRequests);
   /** The locks are by UID: a pod whose cgroup is collected may come back meanwhile, as a static pod does. */
   const locks = createKeyedLock();
-  /**
-   * Changes of a class happen one at a time, so that the last one stays. A caller that waited usually finds its change
-   * already made.
-   */
-  const turns = createLimiter(1);
-  /** What the classes have, as far as their pods change it; the hierarchy is made as for no pods. */
-  let written = deps.classLimits(NO_CLASS_REQUESTS);
-
-  const limitClass = async (standing: Standing, qosClass: QosClass) => {
-    await turns.run(async () => {
-      const limits = deps.classLimits(requests.sums())[qosClass];
-      await writeClass(standing, qosClass, limits);
-    });
-  };
-
-  /**
-   * Memory in use that is more than a class may have from now on stays: the class just gets no more (upstream:
-   * `retrySetMemoryReserve`).
-   */
-  const writeClass = async ({ tree, pathOf, nameOf }: Standing, qosClass: QosClass, limits: CgroupLimits) => {
-    const path = pathOf(nameOf(qosClass));
-    const { memoryBytes } = limits;
-    const used = memoryBytes === undefined ? undefined : (await deps.readUsage(path))?.memory?.usage;
-    const isBeyond = memoryBytes !== undefined && used !== undefined && BigInt(used) > memoryBytes;
-    await tree.limit(path, isBeyond ? { ...limits, memoryBytes: BigInt(used) } : limits);
-  };
-
-  /** Updates the classes before a pod starts and after it ended. A failure is made up for within a minute. */
-  const updateClasses = async (standing: Standing) => {
-    await turns.run(async () => {
-      const wanted = deps.classLimits(requests.sums());
-      for (const qosClass of CLASSES) await updateClass(standing, qosClass, wanted[qosClass]);
-    });
-  };
-
-  const updateClass = async (standing: Standing, qosClass: QosClass, limits: CgroupLimits) => {
-    if (isSameOfPods(limits, written[qosClass])) return;
-    const { hugepages: _hugepages, ...ofPods } = limits;
-    try {
-      await writeClass(standing, qosClass, ofPods);
-      written = { ...written, [qosClass]: limits };
-    } catch (error) {
-      written = { ...written, [qosClass]: {} };
-      log.warn("Failed to update QoS cgroup configuration", { error: messageOf(error) });
-    }
-  };
+  const classes = createClassLimits(deps, () => deps.classLimits(requests.sums()));
 
   const make = async (pod: Pod, name: CgroupName, standing: Standing): Promise<void> => {
     const path = standing.pathOf(name);
@@ -155,7 +109,7 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
       const qosClass = computeQosClass(pod);
       if (qosClass !== "BestEffort" && requests.shareOf(uid)?.pod !== pod) {
         requests.set(uid, { pod, qosClass, amounts: deps.amountsOf(pod) });
-        await updateClasses(standing);
+        await classes.update(standing);
       }
       await locks.run(uid, async () => {
         if (isNew || standing.tree.findLack(standing.pathOf(name)) !== undefined) await make(pod, name, standing);
@@ -186,7 +140,7 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
       });
       if (requests.shareOf(uid) === undefined) return;
       requests.set(uid, undefined);
-      await updateClasses(standing);
+      await classes.update(standing);
     },
     async collect(isKnown) {
       const standing = hierarchy.current();
@@ -205,22 +159,10 @@ export function createPodCgroups(deps: PodCgroupsDeps): PodCgroups {
     },
     async run(signal) {
       const standing = await hierarchy.standing(signal);
-      await repeat(deps.clock, { periodMs: REFRESH_PERIOD_MS, signal }, async () => {
-        try {
-          for (const qosClass of CLASSES) await limitClass(standing, qosClass);
-        } catch (error) {
-          log.warn("Failed to update QoS cgroup configuration", { error: messageOf(error) });
-        }
-      });
+      await repeat(deps.clock, { periodMs: REFRESH_PERIOD_MS, signal }, async () => await classes.refresh(standing));
     },
     podUids: () => requests.uids(),
   };
-}
-
-/** Tells whether limits are the same but for huge pages, which pods do not change. */
-function isSameOfPods(a: CgroupLimits, b: CgroupLimits): boolean {
-  const names = ["cpuShares", "memoryBytes", "memoryMin", "memoryLow"] as const;
-  return names.every((name) => a[name] === b[name]);
 }
 
 async function collectOne(

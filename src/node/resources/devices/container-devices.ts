@@ -11,6 +11,7 @@ import { type AssignedDevices, type DeviceAssignments, listDeviceIds, NO_NUMA_NO
 import { computeDeviceHints } from "./device-hints.ts";
 import type { DeviceInventory, DeviceResource } from "./device-inventory.ts";
 import { type DeviceOptions, joinDeviceResponses, NO_DEVICE_OPTIONS } from "./device-options.ts";
+import { preStartContainer } from "./pre-start-container.ts";
 
 /** A container of a pod. */
 interface DeviceUser {
@@ -55,9 +56,6 @@ interface ContainerDevicesDeps {
   /** Times a call of Allocate. */
   measureAllocate<T>(resource: string, call: () => Promise<T>): Promise<T>;
 }
-
-/** Upstream's limit. */
-const PRE_START_TIMEOUT_MS = 30_000;
 
 export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDevices {
   const { inventory, assignments } = deps;
@@ -155,25 +153,6 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
     }
   };
 
-  const preStart = async ({ podUid, container }: DeviceUser, name: string, signal: AbortSignal) => {
-    const resource = inventory.get(name);
-    if (resource === undefined) return `endpoint not found in cache for a registered resource: ${name}`;
-    if (resource.plugin?.options.preStartRequired !== true) return undefined;
-    const devices = assignments.ofContainer(podUid, container.name).get(name);
-    if (devices === undefined) {
-      const place = `pod ${podUid}, container ${container.name}, resource ${name}`;
-      return `no devices found allocated in local cache for ${place}`;
-    }
-    try {
-      const call = { signal, timeoutMs: PRE_START_TIMEOUT_MS };
-      await resource.plugin.client.preStartContainer(listDeviceIds(devices), call);
-      return undefined;
-    } catch (error) {
-      signal.throwIfAborted();
-      return `device plugin PreStartContainer rpc failed with err: ${messageOf(error)}`;
-    }
-  };
-
   const allocateInTurn: ContainerDevices["allocate"] = async (user, place, signal) =>
     await turn.run(async () => await allocateAll(user, place, signal), signal);
 
@@ -194,7 +173,7 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
       const wishes = wishesOf(container);
       if (wishes.size === 0) return { ok: true, options: NO_DEVICE_OPTIONS };
       for (const name of wishes.keys()) {
-        const error = await preStart(user, name, signal);
+        const error = await preStartContainer(deps, { podUid, container: container.name, resource: name }, signal);
         if (error !== undefined) return { ok: false, error };
       }
       const present = assignments.ofContainer(podUid, container.name);

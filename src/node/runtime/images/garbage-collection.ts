@@ -1,9 +1,10 @@
-import { childController, isAbort, sleep } from "../../../base/abort.ts";
+import { sleep } from "../../../base/abort.ts";
 import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
 import { createMailbox } from "../../../base/mailbox.ts";
+import { endsInTime } from "../../../base/time-limit.ts";
 import { inSpan, type Tracing } from "../../../base/tracing.ts";
 import { formatDuration } from "../../../config/duration.ts";
 import {
@@ -166,18 +167,10 @@ export function createImageCollection(deps: ImageCollectionDeps, policy: ImageGa
   const bell = createMailbox<"pulled">(1);
   /** Waits until the time is over, or until pulls have ended. */
   const rest = async (waitMs: number, signal: AbortSignal): Promise<void> => {
-    const { controller, release } = childController(signal);
-    const timer = clock.setTimer(waitMs, () => controller.abort());
-    try {
-      await bell.take(controller.signal);
-      await sleep(clock, AFTER_PULL_MS, controller.signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isAbort(error)) throw error;
-    } finally {
-      timer.cancel();
-      release();
-    }
+    await endsInTime(clock, { timeoutMs: waitMs, signal }, async (inner) => {
+      await bell.take(inner);
+      await sleep(clock, AFTER_PULL_MS, inner);
+    });
   };
 
   return {

@@ -2,7 +2,7 @@ import type { Container, Pod } from "../../../api/gen/types.ts";
 import { isRestartableInitContainer, podReference } from "../../../api/pods.ts";
 import { assert } from "../../../base/assert.ts";
 import type { BackOff } from "../../../base/back-off.ts";
-import { messageOf, throwJoined } from "../../../base/errors.ts";
+import { throwJoined } from "../../../base/errors.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { Timeline } from "../../../base/timeline.ts";
 import type * as cri from "../../../cri/gen/cri-v1.ts";
@@ -11,7 +11,6 @@ import type { Host } from "../../../host/port.ts";
 import { isSameContainer } from "../config/container-hash.ts";
 import type { PresentImage } from "../images/image-outcome.ts";
 import { computePodActions } from "../plan/compute-pod-actions.ts";
-import { planContainerRemovals, planSandboxRemovals } from "../plan/container-removals.ts";
 import type { PlanInput } from "../plan/plan-input.ts";
 import type { ContainerToStart, PodActions } from "../plan/pod-actions.ts";
 import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
@@ -21,7 +20,8 @@ import { createRuntimeMetrics } from "./metrics.ts";
 import type { PodFiles } from "./pod-files.ts";
 import type { PodResizer } from "./pod-resizer.ts";
 import type { PodRuntime, SyncOptions } from "./pod-runtime.ts";
-import { removeContainerAndLog, removePod, removeSandbox } from "./remove-pod.ts";
+import { removeOld } from "./remove-old.ts";
+import { removePod } from "./remove-pod.ts";
 import { resetContainers } from "./reset-containers.ts";
 import { type ContainerStarter, createContainerStarter, type RuntimeVolumeDeps } from "./start-container.ts";
 import type { StartFailure } from "./start-failure.ts";
@@ -98,7 +98,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       const resizeError = await resize(pod, actions, { ...options, beforeChange: once });
       const run = runOf(pod, { actions, status }, { ...options, beforeChange: once });
       for (const [name, failure] of await start(run)) failures.set(name, failure);
-      const isWhole = !(await removeOld(run)) && status === read && !isStopping(actions);
+      const isWhole = !(await removeOld({ ...removeDeps, timeline }, run)) && status === read && !isStopping(actions);
       return { failures, ...(isWhole && { made: run.made }), ...(resizeError !== undefined && { resizeError }) };
     },
     async stop(pod, status, options) {
@@ -174,31 +174,6 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
       if (next.kind === "init" && !isRestartableInitContainer(next.container)) break;
     }
     return failures;
-  }
-
-  /**
-   * Removes old dead containers, of which one of each name is kept for its state and log, and sandboxes without
-   * containers. Whether there were any.
-   */
-  async function removeOld({ status, actions, options: { signal, beforeChange } }: Run): Promise<boolean> {
-    const oldContainers = planContainerRemovals(status, actions);
-    const oldSandboxes = planSandboxRemovals(status, oldContainers);
-    if (oldContainers.length + oldSandboxes.length === 0) return false;
-    beforeChange();
-    const say = (what: string, error: unknown) => {
-      signal.throwIfAborted();
-      const message = `could not remove ${what}, will be tried again: ${messageOf(error)}`;
-      timeline.record(status, { type: "Warning", reason: "FailedRemoval", message });
-    };
-    for (const container of oldContainers) {
-      await removeContainerAndLog(removeDeps, status, container, signal).catch((error: unknown) => {
-        say(`a dead container of ${container.name}`, error);
-      });
-    }
-    for (const { id } of oldSandboxes) {
-      await removeSandbox(runtime, id, signal).catch((error: unknown) => say("an old sandbox", error));
-    }
-    return true;
   }
 }
 

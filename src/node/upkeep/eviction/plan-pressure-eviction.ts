@@ -16,12 +16,16 @@ export interface EvictionPlan extends EvictionWords {
   readonly spared: readonly Pod[];
 }
 
-export interface EvictionQuestion {
+/** The thresholds for which the node must give something up, and the observations behind them. */
+export interface EvictionNeed {
   /** The threshold that this eviction acts on. */
   readonly threshold: EvictionThreshold;
   /** All thresholds that call for evictions, the most urgent first. */
   readonly due: readonly EvictionThreshold[];
   readonly observations: SignalObservations;
+}
+
+export interface EvictionQuestion extends EvictionNeed {
   readonly layout: Pick<DiskLayout, "isDedicated" | "isSplit">;
   readonly candidates: readonly Candidate[];
   /**

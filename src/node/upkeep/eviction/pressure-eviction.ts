@@ -1,19 +1,14 @@
-import { podReference, podUid } from "../../../api/pods.ts";
 import { isAbort, sleep } from "../../../base/abort.ts";
 import { createChangeFlag } from "../../../base/change-flag.ts";
-import { type Clock, SECOND } from "../../../base/clock.ts";
+import { SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
-import type { Log } from "../../../base/log.ts";
-import type { Metrics } from "../../../base/metrics.ts";
-import { endsInTime } from "../../../base/time-limit.ts";
-import type { Cause, Decision, Timeline } from "../../../base/timeline.ts";
+import type { Decision } from "../../../base/timeline.ts";
 import type { EvictionThreshold } from "../../../config/eviction-thresholds.ts";
 import { type DiskLayout, type DiskLayoutReader, withContainerFs } from "./disk-layout.ts";
-import type { PodEvictor } from "./evict-pod.ts";
-import { composePressureCauses } from "./eviction-causes.ts";
+import { createVictimEviction, type VictimEvictionDeps } from "./evict-victim.ts";
 import type { MemoryAlarm } from "./memory-alarm.ts";
 import { computeNextLook } from "./next-look.ts";
-import { type EvictionPlan, planPressureEviction } from "./plan-pressure-eviction.ts";
+import { type EvictionNeed, planPressureEviction } from "./plan-pressure-eviction.ts";
 import type { PressureNotice } from "./pressure-notice.ts";
 import { advancePressure, chooseThreshold, NO_PRESSURE_STATE } from "./pressure-state.ts";
 import type { CandidateReader } from "./read-candidates.ts";
@@ -27,19 +22,13 @@ interface PressureEviction {
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface PressureEvictionDeps {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly timeline: Pick<Timeline, "record">;
+interface PressureEvictionDeps extends VictimEvictionDeps {
   readonly signals: SignalReader;
   readonly layout: DiskLayoutReader;
   readonly candidates: CandidateReader;
   readonly nodeReclaim: NodeReclaim;
-  readonly evict: PodEvictor;
   /** The notice is set after every look. */
   readonly notice: Pick<PressureNotice, "set">;
-  readonly workers: { untilFinished(uids: readonly string[], signal: AbortSignal): Promise<void> };
   recordNodeEvent(decision: Decision): void;
   /** Undefined: memory is only looked at. */
   readonly alarm?: Pick<MemoryAlarm, "adjust" | "subscribe"> | undefined;
@@ -53,19 +42,10 @@ interface PressureEvictionOptions {
   readonly maxPodGracePeriodSeconds: number;
 }
 
-/** The next eviction waits at most this long for the evicted pod to end, as upstream's `podCleanupTimeout`. */
-const CLEANUP_TIMEOUT_MS = 30 * SECOND;
 /** After this time the pod's resources count as given back. Upstream checks this often whether a pod has ended. */
 const AFTER_EVICTION_MS = SECOND;
 /** The shortest time between two looks, however often the kernel tells that a threshold was crossed. */
 const AFTER_LOOK_MS = 10;
-
-/** The thresholds for which the node must give something up, and the observations behind them. */
-interface Need {
-  readonly threshold: EvictionThreshold;
-  readonly due: readonly EvictionThreshold[];
-  readonly observations: SignalObservations;
-}
 
 /** What is taken for the layout of the disks while nothing is known of it: one file system. */
 const UNKNOWN_DISKS: DiskLayout = { nodeFs: "", imageFs: "", containerFs: "", isDedicated: false, isSplit: false };
@@ -78,11 +58,7 @@ const UNKNOWN_DISKS: DiskLayout = { nodeFs: "", imageFs: "", containerFs: "", is
  */
 export function createPressureEviction(deps: PressureEvictionDeps, options: PressureEvictionOptions): PressureEviction {
   const { clock, log } = deps;
-  const statsAge = deps.metrics.histogram(
-    "kubelet_eviction_stats_age_seconds",
-    "Time between when stats are collected, and when pod is evicted based on those stats by eviction signal",
-    { labels: ["eviction_signal"] },
-  );
+  const evictVictim = createVictimEviction(deps);
   let state = NO_PRESSURE_STATE;
   let previous: SignalObservations = new Map();
   let thresholds = options.thresholds;
@@ -101,7 +77,7 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
   };
 
   /** Returns what must be given up for, and the time until the next look if nothing must be. */
-  const look = async (signal: AbortSignal): Promise<{ need: Need | undefined; waitMs: number }> => {
+  const look = async (signal: AbortSignal): Promise<{ need: EvictionNeed | undefined; waitMs: number }> => {
     await findLayout(signal);
     const observations = await deps.signals.read(layout, signal);
     const now = clock.monotonic();
@@ -119,7 +95,11 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
   /**
    * Frees what no pod needs. The result is undefined if nothing more must be done, or if the signal is no longer known.
    */
-  const reclaimNode = async (need: Need, disks: DiskLayout, signal: AbortSignal): Promise<Need | undefined> => {
+  const reclaimNode = async (
+    need: EvictionNeed,
+    disks: DiskLayout,
+    signal: AbortSignal,
+  ): Promise<EvictionNeed | undefined> => {
     const { threshold, due } = need;
     const what = planReclaim(threshold.signal, disks);
     if (what.length === 0) return need;
@@ -142,7 +122,11 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     return { threshold: first, due: left, observations };
   };
 
-  const choosePod = async (need: Need, disks: Pick<DiskLayout, "isDedicated" | "isSplit">, signal: AbortSignal) => {
+  const choosePod = async (
+    need: EvictionNeed,
+    disks: Pick<DiskLayout, "isDedicated" | "isSplit">,
+    signal: AbortSignal,
+  ) => {
     const { resource } = SIGNALS[need.threshold.signal];
     log.info("Eviction manager: must evict pod(s) to reclaim", { resourceName: resource });
     const candidates = await deps.candidates.read(resource, signal);
@@ -157,35 +141,8 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     return plan;
   };
 
-  const evict = async (plan: EvictionPlan, need: Need, signal: AbortSignal): Promise<boolean> => {
-    const { victim, message, annotations, gracePeriodSeconds, explanation, spared } = plan;
-    const reference = podReference(victim);
-    for (const pod of spared) {
-      log.info("Eviction manager: cannot evict a critical pod", { pod: podReference(pod) });
-    }
-    for (const { signal: name } of need.due) {
-      const at = need.observations.get(name)?.at;
-      if (at !== undefined) statsAge.observe((clock.monotonic() - at) / SECOND, { eviction_signal: name });
-    }
-    const { threshold, observations } = need;
-    const { signal: name } = threshold;
-    const pressed = { threshold, metSince: state.metSince.get(threshold), observed: observations.get(name) };
-    const rank: Cause = { reason: "EvictionRank", message: explanation, at: clock.now() };
-    const causes = composePressureCauses(pressed, clock);
-    deps.timeline.record(reference, { type: "Warning", reason: rank.reason, message: rank.message, causes });
-    const words = { message, annotations, disruption: message, causes: [rank, ...causes] };
-    const isBegun = deps.evict(victim, { signal: name, gracePeriodSeconds, ...words });
-    if (!isBegun) return false;
-    const limit = { timeoutMs: CLEANUP_TIMEOUT_MS, signal };
-    const hasEnded = await endsInTime(clock, limit, async (inner) => {
-      await deps.workers.untilFinished([podUid(victim)], inner);
-    });
-    if (!hasEnded) log.warn("Eviction manager: timed out waiting for pods to be cleaned up", { pod: reference });
-    return true;
-  };
-
   /** Acts on a need, and returns whether a pod was evicted. */
-  const meet = async (need: Need, signal: AbortSignal): Promise<boolean> => {
+  const meet = async (need: EvictionNeed, signal: AbortSignal): Promise<boolean> => {
     const { resource } = SIGNALS[need.threshold.signal];
     log.info("Eviction manager: attempting to reclaim", { resourceName: resource, signal: need.threshold.signal });
     const message = `Attempting to reclaim ${resource}`;
@@ -193,7 +150,8 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     const disks = layout ?? UNKNOWN_DISKS;
     const left = await reclaimNode(need, disks, signal);
     const plan = left && (await choosePod(left, disks, signal));
-    return plan !== undefined && left !== undefined && (await evict(plan, left, signal));
+    if (plan === undefined || left === undefined) return false;
+    return await evictVictim({ plan, need: left, metSince: state.metSince.get(left.threshold) }, signal);
   };
 
   const round = async (signal: AbortSignal): Promise<number> => {
