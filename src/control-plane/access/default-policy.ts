@@ -6,7 +6,7 @@ import { COMPONENT_ROLES, NAMESPACE_ROLES } from "./component-roles.ts";
 import { CONTROLLER_ROLES } from "./controller-roles.ts";
 import type { DefaultBinding, DefaultRole } from "./default-role.ts";
 import { RBAC_GROUP } from "./policy-index.ts";
-import { uncoveredRules } from "./rule-cover.ts";
+import { TooManyRulesError, uncoveredRules } from "./rule-cover.ts";
 import { USER_ROLES } from "./user-roles.ts";
 
 const API_VERSION = `${RBAC_GROUP}/v1`;
@@ -58,8 +58,18 @@ function completeRole(existing: KubeObject, wanted: KubeObject): Record<string, 
     return existing["aggregationRule"] === undefined ? { aggregationRule: wanted["aggregationRule"] } : {};
   }
   const rules = rulesIn(existing);
-  const missing = uncoveredRules(rules, rulesIn(wanted));
+  const missing = missingRules(rules, rulesIn(wanted));
   return missing.length === 0 ? {} : { rules: [...rules, ...missing] };
+}
+
+/** A role that was made too large to be compared stays as it is: the start must not depend on it. */
+function missingRules(existing: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
+  try {
+    return uncoveredRules(existing, wanted);
+  } catch (error) {
+    if (error instanceof TooManyRulesError) return [];
+    throw error;
+  }
 }
 
 /**

@@ -182,6 +182,33 @@ it.each<[string, PolicyRule[], PolicyRule[], PolicyRule[]]>([
   expect(uncoveredRules(held, wanted)).toEqual(missing);
 });
 
+const listOf = (count: number, prefix: string) => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+
+describe("a rule of many verbs, groups and resources", () => {
+  const wanted = { verbs: listOf(2_000, "v"), apiGroups: listOf(2_000, "g"), resources: listOf(2_000, "r") };
+
+  it("is refused without a look at each of its eight thousand million parts", () => {
+    give([pods(["get"])]);
+    expect(() => writeRole(role([wanted]))).toThrow(/too many combinations/);
+  });
+
+  it("may be granted by who holds everything", () => {
+    expect(uncoveredRules([{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }], [wanted])).toEqual([]);
+    const named = { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: ["a"] };
+    expect(() => uncoveredRules([named], [wanted])).toThrow(/too many combinations/);
+    expect(() => uncoveredRules([{ verbs: ["*"], nonResourceURLs: ["*"] }], [wanted])).toThrow(/too many/);
+  });
+
+  it("is refused where the rules that are held make it as much work", () => {
+    const held = listOf(1_000, "r").map((resource) => ({ verbs: ["get"], apiGroups: [""], resources: [resource] }));
+    expect(uncoveredRules(held, held)).toEqual([]);
+    const twice = [...held, ...held];
+    expect(() => uncoveredRules(twice, [{ verbs: ["get"], apiGroups: [""], resources: listOf(9_000, "x") }])).toThrow(
+      /too many combinations/,
+    );
+  });
+});
+
 it("missing rules are shown as Go shows them, verbs of one target together", () => {
   const pieces = [pods(["get"], { resourceNames: ["a"] }), pods(["list"], { resourceNames: ["a"] }), pods(["get"])];
   expect(compactRules(pieces).map(formatRule)).toEqual([

@@ -6,7 +6,7 @@ import type { AdmissionPlugin, AdmissionRequest } from "../ports/request.ts";
 import type { User } from "../ports/user.ts";
 import { RBAC_GROUP } from "./policy-index.ts";
 import { type Authorizer, formatResolutionErrors } from "./rbac.ts";
-import { compactRules, formatRule, formatStrings, uncoveredRules } from "./rule-cover.ts";
+import { compactRules, formatRule, formatStrings, TooManyRulesError, uncoveredRules } from "./rule-cover.ts";
 
 const SUPERUSERS = "system:masters";
 const EVERYTHING: readonly PolicyRule[] = [
@@ -124,13 +124,26 @@ function confirmHeld(
   { resource, name }: { resource: string; name: string },
 ): void {
   const held = authorizer.rulesFor(user, namespace);
-  const missing = uncoveredRules(held.rules, rules);
+  const refuse = (detail: string) => forbiddenError({ group: RBAC_GROUP, resource }, name, detail);
+  const missing = missingRules(held.rules, rules, refuse);
   if (missing.length === 0) return;
   const lines = [...new Set(compactRules(missing).map(formatRule))].sort();
   const who = `user ${JSON.stringify(user.username)} (groups=${formatStrings(user.groups)})`;
   const problems = held.problems.length === 0 ? "" : `; resolution errors: [${formatResolutionErrors(held.problems)}]`;
   const detail = `${who} is attempting to grant RBAC permissions not currently held:\n${lines.join("\n")}${problems}`;
-  throw forbiddenError({ group: RBAC_GROUP, resource }, name, detail);
+  throw refuse(detail);
+}
+
+function missingRules(
+  held: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+  refuse: (detail: string) => Error,
+): PolicyRule[] {
+  try {
+    return uncoveredRules(held, wanted);
+  } catch (error) {
+    throw error instanceof TooManyRulesError ? refuse(error.message) : error;
+  }
 }
 
 function aggregationOf(object: KubeObject): AggregationRule | undefined {

@@ -31,7 +31,7 @@ export interface PolicyIndex {
 /** An index that follows the feed: a change costs as much as the changed object is large. */
 export function createPolicyIndex(feed: ResourceFeed): PolicyIndex {
   const roles = new Map<string, readonly PolicyRule[]>();
-  const grants = new Map<string, Grant[]>();
+  const grants: GrantsBySubject = new Map();
 
   const followRoles = (kind: "ClusterRole" | "Role", plural: string) =>
     feed.follow(`${plural}.${RBAC_GROUP}`, ({ type, object }: ResourceEvent) => {
@@ -58,9 +58,9 @@ export function createPolicyIndex(feed: ResourceFeed): PolicyIndex {
   return {
     visitGrants(user, namespace, visit) {
       for (const place of namespace === "" ? [""] : ["", namespace]) {
-        if (grants.get(grantKey(place, "User", user.username))?.some(visit)) return;
+        if (visitAll(grants.get(grantKey(place, "User", user.username)), visit)) return;
         for (const group of user.groups) {
-          if (grants.get(grantKey(place, "Group", group))?.some(visit)) return;
+          if (visitAll(grants.get(grantKey(place, "Group", group)), visit)) return;
         }
       }
     },
@@ -89,18 +89,30 @@ function keyOf({ namespace, subject }: Grant): string | undefined {
   return grantKey(namespace, "User", serviceAccountUsername(home, subject.name));
 }
 
-function add(grants: Map<string, Grant[]>, grant: Grant): void {
+/**
+ * The grants of each subject, by their binding: one that names a subject twice grants once. A subject may be in thousands
+ * of bindings, and a binding may name it thousands of times.
+ */
+type GrantsBySubject = Map<string, Map<string, Grant>>;
+
+const bindingKey = ({ binding, name }: Grant) => `${binding} ${name}`;
+
+function visitAll(grants: ReadonlyMap<string, Grant> | undefined, visit: (grant: Grant) => boolean): boolean {
+  for (const grant of grants?.values() ?? []) if (visit(grant)) return true;
+  return false;
+}
+
+function add(grants: GrantsBySubject, grant: Grant): void {
   const key = keyOf(grant);
   if (key === undefined) return;
   const there = grants.get(key);
-  if (there === undefined) grants.set(key, [grant]);
-  else there.push(grant);
+  if (there === undefined) grants.set(key, new Map([[bindingKey(grant), grant]]));
+  else if (!there.has(bindingKey(grant))) there.set(bindingKey(grant), grant);
 }
 
-function remove(grants: Map<string, Grant[]>, { binding, name, ...grant }: Grant): void {
-  const key = keyOf({ binding, name, ...grant });
-  if (key === undefined) return;
-  const left = grants.get(key)?.filter((other) => other.binding !== binding || other.name !== name) ?? [];
-  if (left.length > 0) grants.set(key, left);
-  else grants.delete(key);
+function remove(grants: GrantsBySubject, grant: Grant): void {
+  const key = keyOf(grant) ?? "";
+  const there = grants.get(key);
+  there?.delete(bindingKey(grant));
+  if (there?.size === 0) grants.delete(key);
 }

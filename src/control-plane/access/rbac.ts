@@ -60,11 +60,14 @@ export function createAuthorizer({ feed }: { feed: ResourceFeed }): Authorizer {
 function authorizeByRole(index: PolicyIndex, attributes: AccessAttributes): AccessDecision {
   const namespace = "path" in attributes ? "" : attributes.namespace;
   const missing: string[] = [];
+  const refused = new Set<readonly PolicyRule[]>();
   let granted: Grant | undefined;
   index.visitGrants(attributes.user, namespace, (grant) => {
     const rules = index.rulesOf(grant.roleRef, grant.namespace);
     if (rules === undefined) missing.push(describeMissing(grant.roleRef));
-    else if (rules.some((rule) => ruleAllows(rule, attributes))) granted = grant;
+    // A role may be bound many times, and its rules are looked at once.
+    else if (!refused.has(rules) && rules.some((rule) => ruleAllows(rule, attributes))) granted = grant;
+    else refused.add(rules);
     return granted !== undefined;
   });
   if (granted !== undefined) return { allowed: true, reason: `RBAC: allowed by ${describeGrant(granted)}` };

@@ -4,7 +4,7 @@ import { CONFIG_MIRROR_ANNOTATION } from "../../api/well-known.ts";
 import type { AdmissionRequest } from "../ports/request.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { NodeRequest, NodeRestrictionDeps } from "./node-request.ts";
-import { referencesConfigMaps, referencesSecrets } from "./pod-references.ts";
+import { findApiReference } from "./pod-references.ts";
 import { missing, refusal } from "./refusal.ts";
 import { isSameValue } from "./same-value.ts";
 
@@ -44,21 +44,8 @@ function restrictCreation({ request, node }: NodeRequest, pod: Pod, reader: Reso
   }
   if (pod.spec?.nodeName !== node) throw refuse("can only create pods with spec.nodeName set to itself");
   requireOwner({ request, node }, pod, reader);
-  if (pod.spec.serviceAccountName) throw refuse("can not create pods that reference a service account");
-  if (referencesSecrets(pod)) throw refuse("can not create pods that reference secrets");
-  if (referencesConfigMaps(pod)) throw refuse("can not create pods that reference configmaps");
-  const volumes = pod.spec.volumes ?? [];
-  const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
-  if (sources.some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined)) {
-    throw refuse("can not create pods that reference clustertrustbundles");
-  }
-  if (sources.some(({ podCertificate }) => podCertificate !== undefined)) {
-    throw refuse("can not create pods that reference podcertificates");
-  }
-  if ((pod.spec.resourceClaims ?? []).length > 0) throw refuse("can not create pods that reference resourceclaims");
-  if (volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined)) {
-    throw refuse("can not create pods that reference persistentvolumeclaims");
-  }
+  const reference = findApiReference(pod);
+  if (reference !== undefined) throw refuse(`can not create pods that reference ${reference}`);
 }
 
 /** Throws unless the mirror pod has its node as owner, with which it is deleted. */

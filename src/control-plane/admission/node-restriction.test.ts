@@ -112,7 +112,7 @@ describe("pods of a node", () => {
       'node "n" must not set blockOwnerDeletion on an owner reference',
     ],
     [mirror({}, { ownerReferences: [{ ...owner, uid: "old" }] }), "node n UID mismatch: expected old got node-uid"],
-    [mirror({ serviceAccountName: "x" }), 'node "n" can not create pods that reference a service account'],
+    [mirror({ serviceAccountName: "x" }), 'node "n" can not create pods that reference serviceaccounts'],
     [
       mirror({ volumes: [{ name: "v", secret: { secretName: "s" } }] }),
       'node "n" can not create pods that reference secrets',
@@ -128,6 +128,22 @@ describe("pods of a node", () => {
     [
       mirror({ volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] }),
       'node "n" can not create pods that reference persistentvolumeclaims',
+    ],
+    [
+      mirror({ volumes: [{ name: "v", ephemeral: { volumeClaimTemplate: { spec: {} } } }] }),
+      'node "n" can not create pods that reference persistentvolumeclaims (via ephemeral volumes)',
+    ],
+    [
+      mirror({ volumes: [{ name: "v", csi: { driver: "d" } }] }),
+      'node "n" can not create pods that reference csidrivers (via CSI volumes)',
+    ],
+    [
+      mirror({ volumes: [{ name: "v", glusterfs: { endpoints: "e", path: "p" } }] }),
+      'node "n" can not create pods that reference endpoints (via glusterFS volumes)',
+    ],
+    [
+      mirror({ volumes: [{ name: "v", projected: { sources: [{ serviceAccountToken: { path: "p" } }] } }] }),
+      'node "n" can not create pods that reference serviceaccounts (via projected volumes)',
     ],
     [mirror({ resourceClaims: [{ name: "r" }] }), 'node "n" can not create pods that reference resourceclaims'],
   ])("are nothing else (%#)", (object, message) => {

@@ -53,32 +53,51 @@ interface Scanner {
 }
 
 /** What the scanner is in: between tags, in a comment, or in an element that holds text alone. */
-type Place = { readonly end: string } | undefined;
+type Place = { readonly end: RegExp; readonly endLength: number } | undefined;
 
+/** The ends of comments and of elements that hold text alone, searched from a position on. */
+const ENDS: ReadonlyMap<string, NonNullable<Place>> = new Map(
+  ["-->", ...[...TEXT_ELEMENTS].map((name) => `</${name}`)].map((end) => {
+    return [end, { end: new RegExp(end, "gi"), endLength: end.length }];
+  }),
+);
+
+/**
+ * Takes pieces of what is held from a position on, and cuts what is finished once a chunk, so that a page of many small
+ * pieces takes no more time than one of few. A tag that is not finished is read again only when as much more has come,
+ * or with its end.
+ */
 function createScanner(rewrite: (address: string) => string): Scanner {
   let held = "";
   let place: Place;
-  /** Takes one piece from the beginning of what is held: what it becomes, or undefined where more must come first. */
-  const step = (): string | undefined => {
+  /** How much must be held before an unfinished tag is read again; a `>` may end it, too. */
+  let readAgainAt = 0;
+  /** Takes one piece at the position: what it becomes and where it ends, or undefined where more must come first. */
+  const step = (at: number): Piece | undefined => {
     if (place !== undefined) {
-      const at = indexOfIgnoringCase(held, place.end);
-      if (at === -1) return cut(Math.max(0, held.length - place.end.length + 1)) || undefined;
-      const passed = cut(at + place.end.length);
+      const { end, endLength } = place;
+      end.lastIndex = at;
+      const found = end.exec(held);
+      if (found === null) return pieceTo(at, Math.max(at, held.length - endLength + 1));
       place = undefined;
-      return passed;
+      return pieceTo(at, found.index + endLength);
     }
-    const open = held.indexOf("<");
-    if (open !== 0) return cut(open === -1 ? held.length : open) || undefined;
-    if (held.startsWith(COMMENT_START)) {
-      place = { end: "-->" };
-      return cut(COMMENT_START.length);
+    const open = held.indexOf("<", at);
+    if (open !== at) return pieceTo(at, open === -1 ? held.length : open);
+    if (held.startsWith(COMMENT_START, at)) {
+      place = ENDS.get("-->");
+      return pieceTo(at, at + COMMENT_START.length);
     }
-    if (COMMENT_START.startsWith(held)) return undefined;
-    if (!/^<[a-z]/i.test(held)) return cut(1);
-    const tag = scanTag(held);
-    if (tag === undefined) return held.length > MAX_TAG_CHARACTERS ? cut(held.length) : undefined;
-    if (TEXT_ELEMENTS.has(tag.name)) place = { end: `</${tag.name}` };
-    return rewriteTag(cut(tag.end), tag, rewrite);
+    const isShort = held.length - at < COMMENT_START.length;
+    if (isShort && COMMENT_START.startsWith(held.slice(at))) return undefined;
+    if (!/^<[a-z]/i.test(held.slice(at, at + 2))) return pieceTo(at, at + 1);
+    const tag = scanTag(held, at);
+    if (tag === undefined) return held.length - at > MAX_TAG_CHARACTERS ? pieceTo(at, held.length) : undefined;
+    place = ENDS.get(`</${tag.name}`);
+    return { text: rewriteTag(held, { at, tag }, rewrite), end: tag.end };
+  };
+  const pieceTo = (at: number, end: number): Piece | undefined => {
+    return end === at ? undefined : { text: held.slice(at, end), end };
   };
   const cut = (length: number): string => {
     const passed = held.slice(0, length);
@@ -88,16 +107,25 @@ function createScanner(rewrite: (address: string) => string): Scanner {
   return {
     take(text) {
       held += text;
-      let finished = "";
-      for (let piece = step(); piece !== undefined; piece = step()) finished += piece;
-      return finished;
+      if (held.length < readAgainAt && !text.includes(">")) return "";
+      const finished: string[] = [];
+      let at = 0;
+      for (let piece = step(at); piece !== undefined; piece = step(at)) {
+        finished.push(piece.text);
+        at = piece.end;
+      }
+      cut(at);
+      readAgainAt = place === undefined ? Math.min(2 * held.length, MAX_TAG_CHARACTERS + 1) : 0;
+      return finished.join("");
     },
     rest: () => cut(held.length),
   };
 }
 
-function indexOfIgnoringCase(text: string, wanted: string): number {
-  return text.toLowerCase().indexOf(wanted);
+/** What becomes of a piece, and where it ends in what is held. */
+interface Piece {
+  readonly text: string;
+  readonly end: number;
 }
 
 interface Tag {
@@ -107,10 +135,10 @@ interface Tag {
   readonly values: ReadonlyArray<{ readonly attribute: string; readonly from: number; readonly to: number }>;
 }
 
-/** Scans the start tag at the beginning of the text. Undefined where its end has not come yet. */
-function scanTag(text: string): Tag | undefined {
+/** Scans the start tag at the position. Undefined where its end has not come yet. */
+function scanTag(text: string, from: number): Tag | undefined {
   const values: { attribute: string; from: number; to: number }[] = [];
-  const name = take(/[^\s/>]+/y, text, 1);
+  const name = take(/[^\s/>]+/y, text, from + 1);
   let at = name.end;
   for (;;) {
     at = take(/[\s/]*/y, text, at).end;
@@ -122,10 +150,10 @@ function scanTag(text: string): Tag | undefined {
     if (at >= text.length) return undefined;
     if (equals.found === "") continue;
     const quote = text[at] === '"' || text[at] === "'" ? text[at] : undefined;
-    const from = quote === undefined ? at : at + 1;
-    const to = quote === undefined ? take(/[^\s>]*/y, text, at).end : text.indexOf(quote, from);
+    const start = quote === undefined ? at : at + 1;
+    const to = quote === undefined ? take(/[^\s>]*/y, text, at).end : text.indexOf(quote, start);
     if (to === -1 || to >= text.length) return undefined;
-    values.push({ attribute: attribute.found.toLowerCase(), from, to });
+    values.push({ attribute: attribute.found.toLowerCase(), from: start, to });
     at = quote === undefined ? to : to + 1;
   }
 }
@@ -137,14 +165,18 @@ function take(pattern: RegExp, text: string, at: number): { found: string; end: 
   return { found, end: at + found.length };
 }
 
-function rewriteTag(text: string, { name, values }: Tag, rewrite: (address: string) => string): string {
+function rewriteTag(
+  text: string,
+  { at: from, tag: { name, values, end } }: { at: number; tag: Tag },
+  rewrite: (address: string) => string,
+): string {
   const attributes = ADDRESS_ATTRIBUTES.get(name) ?? [];
   let written = "";
-  let at = 0;
-  for (const { attribute, from, to } of values) {
-    if (!attributes.includes(attribute)) continue;
-    written += text.slice(at, from) + rewrite(text.slice(from, to));
-    at = to;
+  let at = from;
+  for (const value of values) {
+    if (!attributes.includes(value.attribute)) continue;
+    written += text.slice(at, value.from) + rewrite(text.slice(value.from, value.to));
+    at = value.to;
   }
-  return written + text.slice(at);
+  return written + text.slice(at, end);
 }

@@ -96,6 +96,18 @@ test("a slow start doubles its batches, and ends with the batch that failed", as
   expect(await runSlowStart(0, work(0))).toEqual({ succeeded: 0, error: undefined });
 });
 
+test("a large batch is not made all at once, so that others are served meanwhile", async () => {
+  let underWay = 0;
+  let most = 0;
+  const work = async () => {
+    most = Math.max(most, ++underWay);
+    await Promise.resolve();
+    underWay--;
+  };
+  expect(await runSlowStart(500, work)).toEqual({ succeeded: 500, error: undefined });
+  expect(most).toBeLessThanOrEqual(16);
+});
+
 test("a pod is available when it was ready for long enough, and the next one says when", () => {
   const pods = ["2026-01-01T00:00:00Z", "2026-01-01T00:00:20Z"].map((readySince) => workloadPod("p", { readySince }));
   const at = Date.parse("2026-01-01T00:00:25Z");

@@ -1,4 +1,11 @@
 import { type ApiError, isApiError } from "../../../api/api-error.ts";
+import { createLimiter } from "../../../base/limiter.ts";
+
+/**
+ * So many calls are under way at once. Each costs some milliseconds before it waits for the disk, so that more of them
+ * would keep the clients of this process waiting.
+ */
+const MAX_TOGETHER = 16;
 
 /** How far the work came: the number of calls that succeeded, and the error that ended it. */
 interface SlowStartResult {
@@ -24,9 +31,10 @@ export async function runSlowStart(count: number, work: (index: number) => Promi
   return { succeeded, error: undefined };
 }
 
-/** Makes all calls at the same time. Returns the ApiErrors when all have ended; rejects with any other error. */
+/** Makes all calls, some at the same time. Returns the ApiErrors when all have ended; rejects with any other error. */
 export async function callTogether(calls: ReadonlyArray<() => Promise<unknown>>): Promise<readonly ApiError[]> {
-  const results = await Promise.all(calls.map(attempt));
+  const limiter = createLimiter(MAX_TOGETHER);
+  const results = await Promise.all(calls.map((call) => limiter.run(() => attempt(call))));
   return results.filter((error) => error !== undefined);
 }
 

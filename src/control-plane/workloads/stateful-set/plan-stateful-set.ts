@@ -32,6 +32,19 @@ interface Circumstances {
   readonly now: number;
 }
 
+/**
+ * So many pods are made before the set is looked at again. A set may ask for two thousand million of them, so that
+ * nothing here is done for each ordinal that is wanted.
+ */
+const MAX_CREATIONS = 500;
+
+/** The ordinals that the set is to have, and the pods that are there. */
+interface Replicas {
+  readonly first: number;
+  readonly end: number;
+  readonly byOrdinal: ReadonlyMap<number, StoredPod>;
+}
+
 interface Step {
   readonly set: StatefulSet;
   readonly isOrdered: boolean;
@@ -50,14 +63,14 @@ export function planStatefulSet(set: StatefulSet, circumstances: Circumstances):
   if (set.metadata?.deletionTimestamp !== undefined) return plan;
   const { first, end } = ordinalRangeOf(set);
   const byOrdinal = new Map(circumstances.pods.map((pod) => [ordinalIn(set, pod), pod]));
-  const replicas = Array.from({ length: end - first }, (_, index) => byOrdinal.get(first + index));
+  const replicas: Replicas = { first, end, byOrdinal };
   const condemned = [...byOrdinal]
     .filter(([ordinal]) => ordinal >= 0 && (ordinal < first || ordinal >= end))
     .toSorted(([a], [b]) => b - a)
     .map(([, pod]) => pod);
   if (!planReplicas(step, replicas)) return plan;
   plan.condemned.push(...condemned);
-  if (planCondemned(step, replicas, condemned) && set.spec?.updateStrategy?.type !== "OnDelete") {
+  if (planCondemned(step, condemned) && set.spec?.updateStrategy?.type !== "OnDelete") {
     planUpdate(step, replicas);
   }
   return plan;
@@ -76,13 +89,13 @@ function isAvailable({ spec }: StatefulSet, pod: StoredPod, now: number): boolea
   return isPodAvailable(pod, spec?.minReadySeconds ?? 0, now);
 }
 
-/** Returns false where an ordered set has to wait before it goes on. */
-function planReplicas(step: Step, replicas: ReadonlyArray<StoredPod | undefined>): boolean {
+/** Returns false where the set has to wait before it goes on: an ordered one for a pod, any for the pods that come later. */
+function planReplicas(step: Step, { first, end, byOrdinal }: Replicas): boolean {
   const { set, isOrdered, circumstances, plan } = step;
-  const { first } = ordinalRangeOf(set);
-  for (const [index, pod] of replicas.entries()) {
-    const ordinal = first + index;
+  for (let ordinal = first; ordinal < end; ordinal++) {
+    const pod = byOrdinal.get(ordinal);
     if (pod === undefined) {
+      if (plan.create.length === MAX_CREATIONS) return false;
       if (!circumstances.isBlocked(ordinal)) plan.create.push({ ordinal, isUpdated: isMadeUpdated(set, ordinal) });
     } else if (pod.status?.phase === "Failed" || pod.status?.phase === "Succeeded") {
       if (!isDeleted(pod)) plan.remove.push(pod);
@@ -108,15 +121,11 @@ function isMadeUpdated(set: StatefulSet, ordinal: number): boolean {
   return ordinal >= first + kept;
 }
 
-/** Returns false where an ordered set has to wait before it goes on. */
-function planCondemned(
-  step: Step,
-  replicas: ReadonlyArray<StoredPod | undefined>,
-  condemned: readonly StoredPod[],
-): boolean {
+/** Returns false where an ordered set has to wait before it goes on. All pods that an ordered set wants are available. */
+function planCondemned(step: Step, condemned: readonly StoredPod[]): boolean {
   const { isOrdered, plan } = step;
   // A pod that is not available may go first, so that a set that cannot become healthy can be made smaller.
-  const sick = [...replicas, ...condemned.toReversed()].find((pod) => isUnavailable(step, pod));
+  const sick = condemned.findLast((pod) => isUnavailable(step, pod));
   for (const pod of condemned) {
     const isReady = isRunning(pod) && !isUnavailable(step, pod);
     if (isDeleted(pod)) {
@@ -131,10 +140,11 @@ function planCondemned(
 }
 
 /** Replaces one pod of an older revision, from the highest ordinal down, when all above it are available. */
-function planUpdate(step: Step, replicas: ReadonlyArray<StoredPod | undefined>): void {
+function planUpdate(step: Step, { first, end, byOrdinal }: Replicas): void {
   const { set, circumstances, plan } = step;
   const { partition = 0 } = set.spec?.updateStrategy?.rollingUpdate ?? {};
-  for (const pod of replicas.slice(partition).toReversed()) {
+  for (let ordinal = end - 1; ordinal >= first + partition; ordinal--) {
+    const pod = byOrdinal.get(ordinal);
     if (pod !== undefined && podRevisionOf(pod) !== circumstances.updateRevision && !isDeleted(pod)) {
       if (!plan.remove.includes(pod)) plan.remove.push(pod);
       return;

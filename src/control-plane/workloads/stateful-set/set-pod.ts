@@ -7,17 +7,20 @@ const POD_INDEX_LABEL = "apps.kubernetes.io/pod-index";
 /** The name of the revision that a pod was made of. */
 const REVISION_LABEL = "controller-revision-hash";
 
+/** Ordinals are numbers of 32 bits. */
+const MAX_ORDINAL = 2 ** 31 - 1;
+
 /** The ordinal in a name like `web-3`; undefined for the name of no pod of this set. */
 export function ordinalOf(setName: string, podName: string): number | undefined {
   const prefix = `${setName}-`;
   const digits = podName.startsWith(prefix) ? podName.slice(prefix.length) : "";
-  return /^\d{1,9}$/.test(digits) ? Number(digits) : undefined;
+  return /^\d{1,10}$/.test(digits) && Number(digits) <= MAX_ORDINAL ? Number(digits) : undefined;
 }
 
 /** The ordinals that the set is to have: from the first up to, and without, the end. */
 export function ordinalRangeOf({ spec }: StatefulSet): { first: number; end: number } {
   const first = spec?.ordinals?.start ?? 0;
-  return { first, end: first + (spec?.replicas ?? 1) };
+  return { first, end: Math.min(first + (spec?.replicas ?? 1), MAX_ORDINAL + 1) };
 }
 
 /** The name of the revision that the pod was made of; empty for a pod that does not say. */

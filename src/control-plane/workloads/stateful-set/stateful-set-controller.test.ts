@@ -3,6 +3,7 @@ import { ApiError } from "../../../api/api-error.ts";
 import type { StatefulSetSpec } from "../../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { createControllerBench } from "../../control-loop/__fixtures__/run-controllers.ts";
+import { planStatefulSet } from "./plan-stateful-set.ts";
 import { createStatefulSetController } from "./stateful-set-controller.ts";
 
 const SETS = "statefulsets.apps";
@@ -63,6 +64,25 @@ async function setUp(spec: Partial<StatefulSetSpec> = {}) {
     revisions: () => reader.list("controllerrevisions.apps", "a").map((object) => object["revision"]),
   });
 }
+
+describe("a stateful set that asks for more pods than there can be", () => {
+  const MOST = 2 ** 31 - 1;
+  const circumstances = { pods: [], updateRevision: "web-1", isBlocked: () => false, now: 0 };
+  const planOf = (spec: Partial<StatefulSetSpec>) => planStatefulSet(typed("StatefulSet", setOf(spec)), circumstances);
+
+  test("makes some of them before it is looked at again", () => {
+    const { create } = planOf({ replicas: MOST, podManagementPolicy: "Parallel" });
+    expect(create.map(({ ordinal }) => ordinal)).toEqual(Array.from({ length: 500 }, (_, ordinal) => ordinal));
+    expect(planOf({ replicas: MOST }).create).toEqual([{ ordinal: 0, isUpdated: true }]);
+  });
+
+  test("knows its pods by their ordinals up to the last, and makes none beyond", async () => {
+    const ordinals = { start: MOST - 1 };
+    const { names, stored } = await setUp({ replicas: MOST, podManagementPolicy: "Parallel", ordinals });
+    expect(names("pods")).toEqual([`web-${MOST - 1}`, `web-${MOST}`]);
+    expect(stored().status?.replicas).toBe(2);
+  });
+});
 
 describe("an ordered stateful set", () => {
   test("makes one pod after the other, each with its name", async () => {
