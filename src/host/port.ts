@@ -54,7 +54,10 @@ export interface Files {
   append(path: string, data: string | Buffer, mode: number): Promise<void>;
   /** Makes the file if it is absent, leaves its content alone, and sets its mode in any case. A link is `ELOOP`. */
   touch(path: string, mode: number): Promise<void>;
-  /** Makes the directory and its parents (parents 0755) and sets the mode of the last, whatever the umask. */
+  /**
+   * Makes the directory and its parents (parents 0755) and sets the mode of the last, whatever the umask. New ones take
+   * the set-group-ID bit over from the directory that they are made in.
+   */
   makeDirectory(path: string, mode: number): Promise<void>;
   /** Gives an existing directory to a group and sets its mode, the set-group-ID bit included. */
   setGroup(path: string, group: number, mode: number): Promise<void>;

@@ -133,6 +133,17 @@ function describeWriting() {
 }
 
 function describeDirectoriesAndLinks() {
+  it("hands the set-group-ID bit on to new directories, and takes it from one that is there", async () => {
+    await files.makeDirectory(path("shared"), 0o755);
+    await files.setGroup(path("shared"), process.getgid?.() ?? 0, 0o2755);
+    await files.makeDirectory(path("shared/new/below"), 0o750);
+    const modes = async () =>
+      await Promise.all(["new", "new/below"].map(async (name) => (await files.stat(path(`shared/${name}`)))?.mode));
+    expect(await modes()).toEqual([0o2755, 0o2750]);
+    await files.makeDirectory(path("shared/new/below"), 0o750);
+    expect(await modes()).toEqual([0o2755, 0o750]);
+  });
+
   it("makes directories with the mode asked for, again and again", async () => {
     await files.makeDirectory(path("a/b/c"), 0o777);
     await files.makeDirectory(path("a/b/c"), 0o750);

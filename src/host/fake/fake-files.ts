@@ -164,7 +164,9 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
     touch: async (path, mode) => access("touch", path, () => touchFile(tree, path, mode)),
     makeDirectory: async (path, mode) =>
       access("makeDirectory", path, () => {
-        tree.makeDirectories(path).mode = mode;
+        const isNew = tree.find(path, { operation: "mkdir", followLast: true }) === undefined;
+        const entry = tree.makeDirectories(path);
+        entry.mode = mode | (isNew ? entry.mode & 0o2000 : 0);
       }),
     link: async (target, path) => access("link", path, () => replaceLink(tree, target, path)),
     remove: async (path) => access("remove", path, () => removeTree(tree, path)),

@@ -147,7 +147,9 @@ export function createMemoryTree(now: () => number): MemoryTree {
       for (const ancestor of [...ancestorsOf(path), path]) {
         const place = walk(ancestor, { operation: "mkdir", followLast: true });
         if (place.entry === undefined) {
-          attach(place, create({ kind: "directory", children: new Map() }, 0o755));
+          // The kernel hands the set-group-ID bit on to directories.
+          const mode = 0o755 | (place.parent.mode & 0o2000);
+          attach(place, create({ kind: "directory", children: new Map() }, mode));
         } else if (place.entry.content.kind !== "directory") {
           throw fileError(ancestor === path ? "EEXIST" : "ENOTDIR", "mkdir", path);
         }

@@ -16,7 +16,11 @@ export function createLinuxCgroupTree(root: string, isUnified: boolean): CgroupT
     (isUnified ? [root] : hierarchies().directories).map((directory) => `${directory}${beneath(path)}`);
   return {
     findLack: (path) => (isUnified ? findLackV2(root, beneath(path)) : hierarchies().findLack(beneath(path))),
-    make: async (path) => await (isUnified ? makeCgroupV2(root, path) : hierarchies().make(beneath(path))),
+    async make(path) {
+      await Promise.resolve();
+      if (isUnified) makeCgroupV2(root, path);
+      else hierarchies().make(beneath(path));
+    },
     limit: async (path, limits) =>
       await (isUnified ? limitCgroupV2(`${root}${beneath(path)}`, limits) : hierarchies().limit(beneath(path), limits)),
     children: (path) => [...new Set(directoriesOf(path).flatMap(listKernelDirectories))],

@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { rmdir } from "node:fs/promises";
+import { existsSync, rmdirSync } from "node:fs";
 import { computeBackOff } from "../../../base/back-off.ts";
 import { SECOND } from "../../../base/clock.ts";
 import { codeOf } from "../../../base/errors.ts";
@@ -29,7 +28,7 @@ export function listProcesses(directory: string, depth = 0): number[] {
 export async function removeCgroup(directory: string, { killing }: { readonly killing: boolean }): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
-      await removeTree(directory, 0);
+      removeTree(directory, 0);
       return;
     } catch (error) {
       if (codeOf(error) !== "EBUSY" || !killing || attempt === RETRIES) throw error;
@@ -39,19 +38,24 @@ export async function removeCgroup(directory: string, { killing }: { readonly ki
   }
 }
 
-/** Most cgroups have nothing below them any more, so that one call is enough. */
-async function removeTree(directory: string, depth: number): Promise<void> {
-  if (await isRemoved(directory)) return;
+/**
+ * Most cgroups have nothing below them any more, so that one call is enough. They are removed synchronously, as they are made
+ * (see `tree-v1.ts`).
+ */
+function removeTree(directory: string, depth: number): void {
+  if (isRemoved(directory)) return;
   const below = depth < MAX_DEPTH ? listKernelDirectories(directory) : [];
-  for (const name of below) await removeTree(`${directory}/${name}`, depth + 1);
-  await rmdir(directory).catch((error: unknown) => {
+  for (const name of below) removeTree(`${directory}/${name}`, depth + 1);
+  try {
+    rmdirSync(directory);
+  } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
-  });
+  }
 }
 
-async function isRemoved(directory: string): Promise<boolean> {
+function isRemoved(directory: string): boolean {
   try {
-    await rmdir(directory);
+    rmdirSync(directory);
     return true;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return true;

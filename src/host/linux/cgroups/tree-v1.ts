@@ -1,5 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { codeOf } from "../../../base/errors.ts";
 import type { CgroupLimits } from "../../cgroup-tree-port.ts";
 import { parseNumber, readKernelFile } from "./kernel-files.ts";
@@ -27,7 +26,7 @@ export interface HierarchiesV1 {
   /** The directories of the hierarchies. */
   readonly directories: readonly string[];
   findLack(path: string): string | undefined;
-  make(path: string): Promise<void>;
+  make(path: string): void;
   limit(path: string, limits: CgroupLimits): Promise<void>;
 }
 
@@ -64,9 +63,12 @@ export function readHierarchiesV1(root: string): HierarchiesV1 {
         .filter((each) => !existsSync(each));
       return missing.length === 0 ? undefined : `has some missing paths: ${missing.join(", ")}`;
     },
-    async make(path) {
-      await Promise.all(directories.map(async (directory) => await makeDirectory(directory, path)));
-      if (cpuset !== undefined) inheritCpuset(cpuset, path);
+    make(path) {
+      for (const directory of directories) {
+        const isNew = makeDirectory(directory, path);
+        if (directory === cpuset)
+          for (const file of CPUSET_FILES) inheritFile({ hierarchy: cpuset, path, file, isNew });
+      }
     },
     async limit(path, limits) {
       const at = (controller: keyof typeof places) => {
@@ -86,17 +88,21 @@ export function readHierarchiesV1(root: string): HierarchiesV1 {
   };
 }
 
-/** Node.js' own way of making parents says `ENOENT` where the file system is read-only. */
-async function makeDirectory(hierarchy: string, path: string): Promise<void> {
+/**
+ * Returns whether it was not there. Node.js' own way of making parents says `ENOENT` where the file system is read-only. It
+ * is made synchronously, as files of cgroups are read and written: all of it is in the kernel's memory.
+ */
+function makeDirectory(hierarchy: string, path: string): boolean {
   try {
-    await mkdir(`${hierarchy}${path}`);
+    mkdirSync(`${hierarchy}${path}`);
+    return true;
   } catch (error) {
     const code = codeOf(error);
-    if (code === "EEXIST") return;
+    if (code === "EEXIST") return false;
     const parent = path.slice(0, path.lastIndexOf("/"));
     if (code !== "ENOENT" || parent === "") throw error;
-    await makeDirectory(hierarchy, parent);
-    await makeDirectory(hierarchy, path);
+    makeDirectory(hierarchy, parent);
+    return makeDirectory(hierarchy, path);
   }
 }
 
@@ -129,15 +135,24 @@ function setHugepages(directory: string, { hugepages = new Map() }: CgroupLimits
   }
 }
 
-/** A new cpuset names no processors and no memory, and no process may enter it. It gets the values of its parent. */
-function inheritCpuset(hierarchy: string, path: string): void {
-  for (const file of ["cpuset.cpus", "cpuset.mems"]) inheritFile(hierarchy, path, file);
+const CPUSET_FILES = ["cpuset.cpus", "cpuset.mems"];
+
+interface CpusetFile {
+  hierarchy: string;
+  path: string;
+  file: string;
+  /** Default: it is looked whether it has values. */
+  isNew?: boolean;
 }
 
-function inheritFile(hierarchy: string, path: string, file: string): string {
-  const own = readKernelFile(`${hierarchy}${path}/${file}`)?.trim() ?? "";
+/**
+ * A new cpuset names no processors and no memory, and no process may enter it. It gets the values of its parent, which this
+ * returns.
+ */
+function inheritFile({ hierarchy, path, file, isNew = false }: CpusetFile): string {
+  const own = isNew ? "" : (readKernelFile(`${hierarchy}${path}/${file}`)?.trim() ?? "");
   if (own !== "" || path === "") return own;
-  const inherited = inheritFile(hierarchy, path.slice(0, path.lastIndexOf("/")), file);
+  const inherited = inheritFile({ hierarchy, path: path.slice(0, path.lastIndexOf("/")), file });
   if (inherited !== "") writeIfPresent(`${hierarchy}${path}/${file}`, inherited);
   return inherited;
 }

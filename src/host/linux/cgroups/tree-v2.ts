@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
 import { codeOf } from "../../../base/errors.ts";
 import type { CgroupLimits } from "../../cgroup-tree-port.ts";
 import { computeCpuWeight } from "../../cpu-weight.ts";
@@ -21,15 +21,17 @@ export function findLackV2(root: string, path: string): string | undefined {
 /**
  * Makes the cgroup level by level, because a controller is there for a cgroup only if each cgroup above hands it down.
  */
-export async function makeCgroupV2(root: string, path: string): Promise<void> {
+export function makeCgroupV2(root: string, path: string): void {
   const controllers = readNames(`${root}/cgroup.controllers`) ?? [];
   let directory = root;
   for (const name of path.split("/").filter((part) => part !== "")) {
     handDown(directory, controllers);
     directory = `${directory}/${name}`;
-    await mkdir(directory).catch((error: unknown) => {
+    try {
+      mkdirSync(directory);
+    } catch (error) {
       if (codeOf(error) !== "EEXIST") throw error;
-    });
+    }
   }
 }
 

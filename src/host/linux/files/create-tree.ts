@@ -4,6 +4,7 @@ import { basename, dirname } from "node:path";
 import { assert } from "../../../base/assert.ts";
 import { CodedError, codeOf } from "../../../base/errors.ts";
 import type { NewFile, NewTree } from "../../port.ts";
+import { isGivenWhole } from "./given-whole.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW } = constants;
 
@@ -52,12 +53,14 @@ async function makeDirectory(place: Place, content: Content, tree: NewTree): Pro
 
 async function makeFile({ parent, name }: Place, file: NewFile, group: number | undefined): Promise<void> {
   const through = `/proc/self/fd/${parent.fd}/${name}`;
-  const handle = await open(through, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  const hasOwner = file.user !== undefined || group !== undefined;
+  const isGiven = !hasOwner && isGivenWhole(file.mode);
+  const handle = await open(through, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, isGiven ? file.mode : 0o600);
   try {
-    await handle.writeFile(file.data);
-    if (file.user !== undefined || group !== undefined) await handle.chown(file.user ?? -1, group ?? -1);
+    if (file.data.length > 0) await handle.writeFile(file.data);
+    if (hasOwner) await handle.chown(file.user ?? -1, group ?? -1);
     // The mode is set after the owner, because a change of the owner takes some bits away.
-    await handle.chmod(file.mode);
+    if (!isGiven) await handle.chmod(file.mode);
   } finally {
     await handle.close();
   }

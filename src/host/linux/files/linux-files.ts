@@ -24,6 +24,7 @@ import { compressFile } from "./compress-file.ts";
 import { createTree } from "./create-tree.ts";
 import { readDiskUsage } from "./disk-usage.ts";
 import { typeOf } from "./file-type.ts";
+import { isGivenWhole } from "./given-whole.ts";
 import { noteRemovals } from "./note-removals.ts";
 import { listDirectory, listFileBeneath, openFileBeneath } from "./open-file.ts";
 import { removeTree } from "./remove-tree.ts";
@@ -120,11 +121,12 @@ async function replaceFile(
   { mode, sync }: { mode: number; sync: boolean },
 ): Promise<void> {
   const beside = join(dirname(path), `.nodelet-${randomBytes(8).toString("hex")}.tmp`);
-  const handle = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  const isGiven = isGivenWhole(mode);
+  const handle = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, isGiven ? mode : 0o600);
   try {
     try {
-      await handle.writeFile(data);
-      await handle.chmod(mode);
+      if (data.length > 0) await handle.writeFile(data);
+      if (!isGiven) await handle.chmod(mode);
       if (sync) await handle.sync();
     } finally {
       await handle.close();
@@ -159,12 +161,24 @@ async function append(path: string, data: string | Buffer, mode: number): Promis
 }
 
 async function touch(path: string, mode: number): Promise<void> {
+  if (isGivenWhole(mode) && (await isMadeEmpty(path, mode))) return;
   const handle = await openToWrite(path, 0, mode);
   try {
     refuseUnlessRegular(await handle.stat(), path);
     await handle.chmod(mode);
   } finally {
     await handle.close();
+  }
+}
+
+/** Returns false where something has the name already. */
+async function isMadeEmpty(path: string, mode: number): Promise<boolean> {
+  try {
+    await (await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)).close();
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
   }
 }
 
@@ -176,32 +190,26 @@ async function openToWrite(path: string, flag: number, mode: number): Promise<Fi
   });
 }
 
+/** `mkdir` with `recursive` would leave the mode of the parents to the umask. */
 async function makeDirectory(path: string, mode: number): Promise<void> {
-  await makeWithParents(path, mode);
-  await chmod(path, mode);
+  const isNew = await makeWithParents(path, mode);
+  if (!isNew || !isGivenWhole(mode)) await chmod(path, mode);
 }
 
-/**
- * `mkdir` with `recursive` would leave the mode of the parents to the umask. Here the mode of the last directory is
- * left to it.
- */
-async function makeWithParents(path: string, mode: number): Promise<void> {
+/** Returns whether it made the last directory, whose mode is left to the umask. */
+async function makeWithParents(path: string, mode: number): Promise<boolean> {
   try {
     await mkdir(path, mode);
+    return true;
   } catch (error) {
     if (codeOf(error) === "ENOENT" && dirname(path) !== path) {
-      await makeParent(dirname(path));
-      await makeWithParents(path, mode);
-    } else if (codeOf(error) !== "EEXIST" || !(await stat(path)).isDirectory()) {
-      throw error;
+      // A parent that another process makes at the same time is as good.
+      await makeDirectory(dirname(path), PARENT_MODE);
+      return await makeWithParents(path, mode);
     }
+    if (codeOf(error) !== "EEXIST" || !(await stat(path)).isDirectory()) throw error;
+    return false;
   }
-}
-
-/** A parent that another process makes at the same time is as good. */
-async function makeParent(path: string): Promise<void> {
-  await makeWithParents(path, PARENT_MODE);
-  await chmod(path, PARENT_MODE);
 }
 
 async function readStatus(path: string): Promise<FileStatus | undefined> {

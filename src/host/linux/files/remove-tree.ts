@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { assert } from "../../../base/assert.ts";
 import { CodedError, codeOf } from "../../../base/errors.ts";
 import { fileError } from "../../file-error.ts";
@@ -21,6 +21,7 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 export async function removeTree(path: string): Promise<void> {
   const name = basename(path);
   assert(name !== "" && name !== "." && name !== "..", "what is removed has a name");
+  if (await goesAtOnce(join(dirname(path), name))) return;
   let parent: FileHandle;
   try {
     parent = await open(dirname(path), O_RDONLY | O_DIRECTORY);
@@ -33,6 +34,28 @@ export async function removeTree(path: string): Promise<void> {
   } finally {
     await parent.close();
   }
+}
+
+/**
+ * Whether the entry is gone without a walk: an empty directory with one call, what is no directory with two. What holds a
+ * mount is refused as the walk refuses it, and anything else that goes wrong is the walk's to tell.
+ */
+async function goesAtOnce(path: string): Promise<boolean> {
+  const refusal = await refusalOf(rmdir(path));
+  if (refusal === "ENOTDIR") return isGone(await refusalOf(unlink(path)));
+  return isGone(refusal);
+}
+
+/** The code of the error; undefined where there was none. */
+async function refusalOf(step: Promise<void>): Promise<string | undefined> {
+  return await step.then(
+    () => undefined,
+    (error: unknown) => codeOf(error) ?? "EIO",
+  );
+}
+
+function isGone(refusal: string | undefined): boolean {
+  return refusal === undefined || refusal === "ENOENT";
 }
 
 interface Entry {
@@ -59,6 +82,8 @@ interface Top {
 async function removeEntry(entry: Entry): Promise<void> {
   const through = Buffer.concat([Buffer.from(`${pathOf(entry.parent)}/`), entry.name]);
   const isDeep = entry.depth >= MAX_DEPTH && entry.top !== undefined;
+  // Many directories are empty, and need no walk.
+  if (entry.isDirectory === true && !isDeep && isGone(await refusalOf(rmdir(through)))) return;
   // To unlink a directory is an error that costs more than the rest, so an entry that was listed as a directory is
   // opened as one.
   if ((isDeep || entry.isDirectory !== true) && (await unlinked(entry, through))) return;

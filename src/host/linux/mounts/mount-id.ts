@@ -1,4 +1,7 @@
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
+
+/** Longer than the lines of any directory or file before and with the one that is read. */
+const buffer = Buffer.allocUnsafe(1_024);
 
 /**
  * The id of the mount that an open file is on. Unlike a device number it also tells a bind mount from the mount that it
@@ -7,6 +10,11 @@ import { readFileSync } from "node:fs";
  * asks several times.
  */
 export function readMountId(handle: { readonly fd: number }): string {
-  const text = readFileSync(`/proc/self/fdinfo/${handle.fd}`, "latin1");
-  return /^mnt_id:\s*(\d+)$/m.exec(text)?.[1] ?? "";
+  const descriptor = openSync(`/proc/self/fdinfo/${handle.fd}`, "r");
+  try {
+    const length = readSync(descriptor, buffer, 0, buffer.length, null);
+    return /^mnt_id:\s*(\d+)$/m.exec(buffer.toString("latin1", 0, length))?.[1] ?? "";
+  } finally {
+    closeSync(descriptor);
+  }
 }
