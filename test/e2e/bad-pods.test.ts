@@ -71,11 +71,11 @@ describe("pods that cannot run", () => {
   });
 
   it("refuses what this version does not do, by the field's name", async () => {
-    const iscsi = { targetPortal: "127.0.0.1:3260", iqn: "iqn.2026-11.example.com:disk", lun: 0 };
-    await node.write("bad.json", shellPod("bad", "x", { volumes: [{ name: "disk", iscsi }] }));
+    const cephfs = { monitors: ["127.0.0.1"] };
+    await node.write("bad.json", shellPod("bad", "x", { volumes: [{ name: "disk", cephfs }] }));
     const pod = await node.pod("bad", ({ status }) => status?.phase === "Failed");
     expect(pod.status?.reason).toBe("UnsupportedFeature");
-    expect(pod.status?.message).toMatch(/volume "disk": the volume kind iscsi is not supported/);
+    expect(pod.status?.message).toMatch(/volume "disk": the volume kind cephfs was removed from Kubernetes/);
   });
 
   it("refuses to run a root image as non-root", async () => {

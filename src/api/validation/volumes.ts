@@ -10,6 +10,7 @@ import type {
 import { parseQuantity } from "../quantity.ts";
 import { validateClaimTemplate } from "./claim.ts";
 import { validateCloudSource } from "./cloud-sources.ts";
+import { validateDiskSource } from "./disk-sources.ts";
 import { VOLUME_FIELDS, validateFieldRef, validateResourceFieldRef } from "./env.ts";
 import { checkDnsLabel, checkDnsSubdomain, checkLocalPath, checkNoBacksteps } from "./names.ts";
 import { podCertificatePaths, validatePodCertificate } from "./pod-certificate.ts";
@@ -54,6 +55,7 @@ function validateVolumeSource(path: string, volume: Volume): FieldError[] {
     ...validateLocalSource(path, volume),
     ...validateApiSource(path, volume),
     ...validateRemoteSource(path, volume),
+    ...validateDiskSource(path, volume),
     ...validateCloudSource(path, volume),
   ];
 }

@@ -15,6 +15,7 @@ import { createPodsByNode, nodeNamesOf, podNameOf } from "../control-loop/pods-b
 import { createEventRecorder, type EventRecorder } from "../control-loop/record-events.ts";
 import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
+import { createDiskAttacher, type DiskAttacher } from "./attach-disks.ts";
 import { reportAttachment, reportMultiAttach } from "./attach-events.ts";
 import {
   ATTACHMENTS,
@@ -26,6 +27,7 @@ import {
 import { CLAIMS, readVolume, VOLUMES } from "./binder-deps.ts";
 import { isHeld, type NodeAttachment, planAttachments } from "./plan-attachments.ts";
 import { findWanted, type WantedAttachment } from "./wanted-attachments.ts";
+import { hasInlineDisk } from "./wanted-disks.ts";
 
 const COMPONENT = "attachdetach-controller";
 
@@ -37,6 +39,7 @@ interface Attacher extends ControllerDeps {
   unwantedSince: Map<string, number>;
   /** By node: volumes of which its pods know that another node has them. */
   heldElsewhere: Map<string, ReadonlySet<string>>;
+  disks: DiskAttacher;
 }
 
 /**
@@ -48,10 +51,13 @@ export function createAttachDetach(deps: ControllerDeps): Controller {
   const { feed } = deps;
   const events = createEventRecorder(deps, COMPONENT);
   const podsOfClaim = createObjectIndex(claimKeysOf);
+  const podsOnNode = createPodsByNode();
+  const podsOn = (nodeName: string) => readPods(deps, podsOnNode.keysOf(nodeName));
   const attacher: Attacher = {
     ...deps,
     events,
-    podsOnNode: createPodsByNode(),
+    podsOnNode,
+    disks: createDiskAttacher({ ...deps, events, podsOn }),
     attachmentsOnNode: createObjectIndex(attachmentNodeOf),
     unwantedSince: new Map(),
     heldElsewhere: new Map(),
@@ -66,8 +72,15 @@ export function createAttachDetach(deps: ControllerDeps): Controller {
   const addNodeOfPod = (pod: KubeObject) => {
     for (const nodeName of nodeNamesOf(pod)) queue.add(nodeName);
   };
+  const addAllNodes = () => {
+    for (const { metadata } of deps.reader.list("nodes")) queue.add(metadata.name ?? "");
+  };
   const follow = () => [
-    feed.follow("nodes", ({ object }) => queue.add(object.metadata.name ?? "")),
+    feed.follow("nodes", (event) => {
+      queue.add(event.object.metadata.name ?? "");
+      // Whoever waited for the disk may have it now.
+      if (attacher.disks.isRelease(event)) addAllNodes();
+    }),
     feed.follow("pods", (event) => {
       podsOfClaim.apply(event);
       attacher.podsOnNode.apply(event);
@@ -78,9 +91,7 @@ export function createAttachDetach(deps: ControllerDeps): Controller {
       const { claimRef } = typed("PersistentVolume", object).spec ?? {};
       if (claimRef !== undefined) addNodesOfClaim(namespacedKeyOf(claimRef));
     }),
-    feed.follow(STORED_CSI_DRIVERS, () => {
-      for (const { metadata } of deps.reader.list("nodes")) queue.add(metadata.name ?? "");
-    }),
+    feed.follow(STORED_CSI_DRIVERS, () => addAllNodes()),
     feed.follow(ATTACHMENTS, (event) => {
       attacher.attachmentsOnNode.apply(event);
       for (const nodeName of followAttachment(attacher, event)) queue.add(nodeName);
@@ -92,7 +103,7 @@ export function createAttachDetach(deps: ControllerDeps): Controller {
 }
 
 function hasVolumes(pod: KubeObject): boolean {
-  return claimKeysOf(pod).length > 0 || inlineDriverVolumes(typed("Pod", pod)).length > 0;
+  return claimKeysOf(pod).length > 0 || hasInlineDisk(pod) || inlineDriverVolumes(typed("Pod", pod)).length > 0;
 }
 
 /** Returns the nodes that it concerns: when one goes, that may be whoever waited for the volume. */
@@ -119,21 +130,25 @@ async function reconcile(attacher: Attacher, nodeName: string): Promise<number |
   const wanted = wantedOn(attacher, nodeName);
   const attachments = attachmentsOn(attacher, nodeName);
   noteUnwanted(attacher, nodeName, { wanted, attachments });
+  const disks = node && attacher.disks.plan(node, readPods(attacher, attacher.podsOnNode.keysOf(nodeName)));
   const plan = planAttachments({
     nodeName,
     node,
     wanted,
     attachments,
+    disks: disks?.listed ?? [],
     unwantedMs: (name) => unwantedMs(attacher, name),
   });
   if (node !== undefined && plan.volumesAttached !== undefined) {
     // A node that has begun to use one of them meanwhile has another version: then all is decided anew.
     const status = { ...node.status, volumesAttached: [...plan.volumesAttached] };
     if (!(await unlessOvertaken(writer.update("nodes", untyped({ ...node, status }), "status")))) return undefined;
+    disks?.tellAttached();
   }
   for (const attachment of plan.detach) await detach(attacher, nodeName, attachment);
   await attachAll(attacher, nodeName, plan.attach);
-  return plan.lookAgainMs;
+  const waits = [plan.lookAgainMs, disks?.lookAgainMs].filter((wait) => wait !== undefined);
+  return waits.length === 0 ? undefined : Math.min(...waits);
 }
 
 const readNode = ({ reader }: Attacher, name: string) => {
@@ -167,7 +182,7 @@ const usersOn = (attacher: Attacher, nodeName: string, volumeName: string): read
   return wantedOn(attacher, nodeName).find((volume) => volume.volumeName === volumeName)?.pods ?? [];
 };
 
-function readPods({ reader }: Attacher, keys: readonly string[]): readonly KubeObject[] {
+function readPods({ reader }: Pick<Attacher, "reader">, keys: readonly string[]): readonly KubeObject[] {
   return keys.flatMap((key) => reader.get(podNameOf(key)) ?? []);
 }
 

@@ -17,13 +17,18 @@ export function reportAttachment(
   const name = JSON.stringify(attachedVolumeOf(attachment));
   const problem = attachError?.message ?? "";
   if (attached === true && before?.attached !== true) {
-    // Upstream's message ends with a space.
-    const message = `AttachVolume.Attach succeeded for volume ${name} `;
-    for (const about of pods) events.record({ about, type: "Normal", reason: "SuccessfulAttachVolume", message });
+    reportAttached(events, attachedVolumeOf(attachment), pods);
   } else if (attached !== true && problem !== "" && problem !== before?.attachError?.message) {
     const message = `AttachVolume.Attach failed for volume ${name} : ${problem}`;
     for (const about of pods) events.record({ about, ...FAILED, message });
   }
+}
+
+/** Records on the pods that the volume is attached to their node. */
+export function reportAttached(events: EventRecorder, volumeName: string, pods: readonly KubeObject[]): void {
+  // Upstream's message ends with a space.
+  const message = `AttachVolume.Attach succeeded for volume "${volumeName}" `;
+  for (const about of pods) events.record({ about, type: "Normal", reason: "SuccessfulAttachVolume", message });
 }
 
 /**

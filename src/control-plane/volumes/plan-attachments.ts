@@ -15,7 +15,7 @@ import type { WantedAttachment } from "./wanted-attachments.ts";
  * How long a node that does not answer may keep a volume that no pod needs there
  * (`--attach-detach-max-wait-for-unmount`).
  */
-const MAX_UNMOUNT_WAIT_MS = 6 * MINUTE;
+export const MAX_UNMOUNT_WAIT_MS = 6 * MINUTE;
 
 /** An attachment to the node with its volume; the volume is undefined when it is gone. */
 export interface NodeAttachment {
@@ -29,6 +29,8 @@ interface AttachmentQuestion {
   readonly node: Node | undefined;
   readonly wanted: readonly WantedAttachment[];
   readonly attachments: readonly NodeAttachment[];
+  /** The disks that its status shall list too, which need no attachment. */
+  readonly disks: readonly string[];
   /** How long no pod has needed the attachment of this name, in milliseconds. */
   unwantedMs(name: string): number;
 }
@@ -61,7 +63,7 @@ export function planAttachments(question: AttachmentQuestion): AttachmentPlan {
   });
   const present = new Set(attachments.map(({ attachment }) => attachment.metadata.name));
   return {
-    volumesAttached: node && planStatus(node, attachments, detach),
+    volumesAttached: node && planStatus(node, question, detach),
     detach,
     attach: node ? wanted.filter((volume) => !present.has(attachmentName(volume, nodeName))) : [],
     lookAgainMs: waits.length === 0 || isHealthy(node) ? undefined : Math.max(0, Math.min(...waits)),
@@ -86,24 +88,25 @@ function isInUse({ status }: Node, nodeName: string, name: string): boolean {
   });
 }
 
-function isHealthy(node: Node | undefined): boolean {
+/** The node answers. */
+export function isHealthy(node: Node | undefined): boolean {
   return node?.status?.conditions?.find(({ type }) => type === "Ready")?.status === "True";
 }
 
 /** True when the node's operator says that it is switched off: no volume is mounted there any more. */
-function isOutOfService({ spec }: Node): boolean {
+export function isOutOfService({ spec }: Node): boolean {
   return (spec?.taints ?? []).some(({ key }) => key === NODE_TAINTS.outOfService);
 }
 
 function planStatus(
   { status }: Node,
-  attachments: readonly NodeAttachment[],
+  { attachments, disks }: Pick<AttachmentQuestion, "attachments" | "disks">,
   detach: readonly StoredAttachment[],
 ): readonly AttachedVolume[] | undefined {
   const names = attachments.flatMap(({ attachment, volume }) => {
     const isListed = volume !== undefined && isAttached(attachment) && !detach.includes(attachment);
     return isListed ? [uniqueVolumeName(volume)] : [];
   });
-  const listed = names.sort().map((name) => ({ name, devicePath: "" }));
+  const listed = [...names, ...disks].sort().map((name) => ({ name, devicePath: "" }));
   return isDeepStrictEqual(listed, status?.volumesAttached ?? []) ? undefined : listed;
 }

@@ -53,16 +53,21 @@ interface UsedVolume {
 function volumesOf(reader: ResourceReader, object: KubeObject): readonly UsedVolume[] {
   const pod = typed("Pod", object);
   if (isPodTerminated(pod)) return [];
-  const { namespace = "" } = object.metadata;
   const inline = inlineDriverVolumes(pod).map((volume) => ({ volume, isInline: true }));
-  const claimed = podClaimsOf(pod).flatMap(({ claim: name, isEphemeral }) => {
+  const claimed = claimedVolumesOf(reader, object).map((volume) => ({ volume, isInline: false }));
+  return [...inline, ...claimed];
+}
+
+/** The volumes of the pod's bound claims that refer to the claim in turn. */
+export function claimedVolumesOf(reader: ResourceReader, object: KubeObject): readonly PersistentVolume[] {
+  const pod = typed("Pod", object);
+  const { namespace = "" } = object.metadata;
+  return podClaimsOf(pod).flatMap(({ claim: name, isEphemeral }) => {
     const claim = readClaim({ reader }, namespacedKeyOf({ namespace, name }));
     if (claim?.status?.phase !== "Bound" || (isEphemeral && whyForeign(pod, claim) !== undefined)) return [];
     const volume = readVolume({ reader }, claim.spec?.volumeName ?? "");
-    if (volume === undefined || volume.spec?.claimRef?.uid !== claim.metadata.uid) return [];
-    return [{ volume, isInline: false }];
+    return volume === undefined || volume.spec?.claimRef?.uid !== claim.metadata.uid ? [] : [volume];
   });
-  return [...inline, ...claimed];
 }
 
 /** True when the driver needs attachments. A driver without an object, or one that does not say, does. */
@@ -75,7 +80,7 @@ function isAttachRequired(reader: ResourceReader, driver: string): boolean {
  * True when no access mode of the volume is for several nodes. A volume without access modes counts as shared; its
  * driver decides (`isMultiAttachForbidden`).
  */
-function isExclusive(volume: PersistentVolume): boolean {
+export function isExclusive(volume: PersistentVolume): boolean {
   const { accessModes = [] } = asDriverVolume(volume).spec ?? {};
   return accessModes.length > 0 && !accessModes.some((mode) => mode === "ReadWriteMany" || mode === "ReadOnlyMany");
 }

@@ -23,6 +23,8 @@ export interface FakeFiles extends Files {
   text(path: string): string | undefined;
   /** Makes a FIFO ("other"), a socket or a device. */
   putSpecial(path: string, type: Exclude<FileType, "file" | "directory" | "link">): void;
+  /** Makes a symbolic link and the directories above it. */
+  putLink(target: string, path: string): void;
   /** Renames, and replaces an existing entry. */
   move(from: string, to: string): void;
   /** Removes a file or a tree. */
@@ -197,6 +199,10 @@ function createOperator(tree: MemoryTree): Omit<FakeFiles, keyof Files | "interc
         tree.walk(path, { operation: "mknod", followLast: false }),
         tree.create({ kind: "special", type }, 0o600),
       );
+    },
+    putLink(target, path) {
+      makeParent(path);
+      replaceLink(tree, target, path);
     },
     move(from, to) {
       const source = tree.walk(from, { operation: "rename", followLast: false });

@@ -1,5 +1,3 @@
-import { SECRETS } from "../../api/kube-resource.ts";
-import { SECOND } from "../../base/clock.ts";
 import { createPodRecorder } from "../cluster/events/record-pod.ts";
 import { requireAttachment } from "../cluster/refs/require-attachment.ts";
 import type { VolumeSources } from "../storage/volumes/api/volume-sources.ts";
@@ -8,8 +6,7 @@ import type { CsiObjects } from "../storage/volumes/csi/csi-ports.ts";
 import type { Storage } from "../storage/volumes/guarded-storage.ts";
 import type { ClusterParts } from "./cluster.ts";
 import type { Foundation } from "./foundation.ts";
-
-const SECRET_TIMEOUT_MS = 10 * SECOND;
+import { composeVolumeSecrets } from "./volume-secrets.ts";
 
 interface CsiPluginNeighbours {
   readonly cluster: ClusterParts;
@@ -45,14 +42,13 @@ export function composeCsiPlugin(
 }
 
 /** What the plugin reads and writes at the API server. */
-function composeCsiObjects({ kube, refs, csi, ownNodeClient }: ClusterParts, sources: VolumeSources): CsiObjects {
+function composeCsiObjects(cluster: ClusterParts, sources: VolumeSources): CsiObjects {
+  const { refs, csi, ownNodeClient } = cluster;
   const { claims } = refs;
   const { attachments } = claims;
   return {
     ...sources,
-    // Volumes name secrets that pods do not: those that pods share by watches are not these.
-    secret: async (namespace, name, signal) =>
-      await kube.client.get(SECRETS, { namespace, name }, { signal, timeoutMs: SECRET_TIMEOUT_MS }),
+    secret: composeVolumeSecrets(cluster),
     async csiDriver(name, signal) {
       await csi.driverObjects.waitForSync(signal);
       return csi.driverObjects.get(name);

@@ -72,7 +72,7 @@ export function composeNodeObject(foundation: Foundation, neighbours: NodeObject
   );
   csi.changes.subscribe(heartbeat.syncNow);
   devices.changes.subscribe(heartbeat.syncNow);
-  runtime.volumes.csi?.subscribe(heartbeat.syncNow);
+  for (const { subscribe } of runtime.volumes.told) subscribe(heartbeat.syncNow);
   const lease = createNodeLease(
     { clock, random, log, client: kube.heartbeat, node: ownNode },
     { nodeName, leaseDurationSeconds: kubelet.nodeLeaseDurationSeconds },
@@ -122,7 +122,7 @@ function composeStatusReader(
       images: images.images,
       errors: () => [...readings.errors(), ...csi.errors(), ...shutdown.errors()],
       pressure: pressure.pressure,
-      volumes: async () => await readToldVolumes({ volumes: runtime.volumes.csi, reported: csi.reportedVolumes }),
+      volumes: async () => await readToldVolumes({ volumes: runtime.volumes.told, reported: csi.reportedVolumes }),
     },
     { settings: createNodeStatusSettings(config), rootDirectory: config.rootDirectory },
   );

@@ -7,6 +7,7 @@ import { createApiVolumePlugins } from "../storage/volumes/api/api-volumes.ts";
 import { createLoneSources } from "../storage/volumes/api/lone-sources.ts";
 import { createOutdatedTeller } from "../storage/volumes/api/tell-outdated.ts";
 import type { CsiPlugin } from "../storage/volumes/csi/csi-plugin.ts";
+import type { DiskPlugin } from "../storage/volumes/disks/disk-plugin.ts";
 import { guardStorage, type Storage } from "../storage/volumes/guarded-storage.ts";
 import { createImageVolumePlugin } from "../storage/volumes/image/image-volume.ts";
 import { createEmptyDirPlugin } from "../storage/volumes/local/empty-dir.ts";
@@ -22,9 +23,11 @@ import { createVolumeDirectoryMaker } from "../storage/volumes/volume-directory-
 import type { ClaimedVolumes, VolumePlugin } from "../storage/volumes/volume-plugin.ts";
 import type { ClusterParts } from "./cluster.ts";
 import { composeCsiPlugin } from "./csi-plugin.ts";
+import { composeDisks } from "./disks.ts";
 import type { Foundation } from "./foundation.ts";
 import type { PodData } from "./pod-data.ts";
 import type { RefParts } from "./refs.ts";
+import { composeVolumeSecrets } from "./volume-secrets.ts";
 import { composeVolumeStats, type VolumeStatsParts } from "./volume-stats.ts";
 
 /** All that pods get of volumes. */
@@ -33,6 +36,8 @@ export interface VolumeParts {
   readonly subPaths: SubPaths;
   /** The volumes that storage drivers bring; undefined on a standalone node. */
   readonly csi: CsiPlugin | undefined;
+  /** The plugins of volumes that other nodes may have, so that the node's status tells of them. */
+  readonly told: readonly (CsiPlugin | DiskPlugin)[];
   /** Knows of the calls that were given up on. */
   readonly guard: Pick<HangGuard, "overdue">;
   readonly statistics: VolumeStatsParts;
@@ -54,8 +59,11 @@ export function composeVolumes(foundation: Foundation, { cluster, data }: Volume
   const subPaths = createSubPaths({ ...storage, log: ports.log }, { rootDirectory });
   const drivers = cluster && composeDriverVolumes(foundation, cluster, storage);
   const statistics = composeVolumeStats(foundation, drivers?.csi);
+  const secret = cluster ? composeVolumeSecrets(cluster) : data.objects.secret;
+  const disks = composeDisks(foundation, { cluster, secret, storage });
   const plugins = [
     ...composePlugins(foundation, { cluster, storage }),
+    ...disks.plugins,
     ...composeApiPlugins(foundation, { cluster, data }),
     ...(drivers?.plugins ?? []),
   ].map(statistics.observe);
@@ -64,9 +72,10 @@ export function composeVolumes(foundation: Foundation, { cluster, data }: Volume
     volumes: createPodVolumes({ files, mounts, plugins, claims, subPaths }, { rootDirectory }),
     subPaths,
     csi: drivers?.csi,
+    told: [...(drivers ? [drivers.csi] : []), ...disks.plugins],
     guard,
     statistics,
-    parts: [...(drivers?.parts ?? []), statistics.part],
+    parts: [...(drivers?.parts ?? []), ...disks.parts, statistics.part],
   };
 }
 

@@ -1,8 +1,8 @@
 import type { VolumesOfNode } from "./node-status-reader.ts";
 import type { ReportedVolumes } from "./reported-volumes.ts";
 
-/** The volumes of storage drivers, as the node's status names them. */
-interface DriverVolumes {
+/** The volumes that one plugin shares with other nodes, as the node's status names them. */
+interface SharedVolumes {
   /** Rejects while it is impossible to read what an earlier node agent left mounted. */
   load(): Promise<void>;
   volumesInUse(): readonly string[];
@@ -10,8 +10,7 @@ interface DriverVolumes {
 }
 
 interface ToldVolumesDeps {
-  /** The volumes are undefined on a node without an API server. */
-  readonly volumes: DriverVolumes | undefined;
+  readonly volumes: readonly SharedVolumes[];
   readonly reported: Pick<ReportedVolumes, "telling">;
 }
 
@@ -20,13 +19,14 @@ interface ToldVolumesDeps {
  * mounted: a volume that the status does not name may be detached.
  */
 export async function readToldVolumes({ volumes, reported }: ToldVolumesDeps): Promise<VolumesOfNode | undefined> {
-  if (volumes === undefined) return undefined;
   try {
-    await volumes.load();
-    const volumesInUse = volumes.volumesInUse();
+    await Promise.all(volumes.map(async ({ load }) => await load()));
+    const volumesInUse = volumes.flatMap((plugin) => plugin.volumesInUse()).sort();
     // This runs in the same turn as the reading, so that no volume comes into use between the two.
     reported.telling(volumesInUse);
-    return { volumesInUse, volumesAttached: volumes.volumesAttached() };
+    const attached = volumes.map((plugin) => plugin.volumesAttached());
+    const isKeptHere = attached.every((list) => list !== undefined);
+    return { volumesInUse, volumesAttached: isKeptHere ? attached.flatMap((list) => list ?? []) : undefined };
   } catch {
     // The plugin logs why, and tries again.
     return undefined;

@@ -21,8 +21,8 @@ const withVolume = (volume: Partial<Volume>) => makePod({ volumes: [{ name: "dat
 
 describe("what this version cannot do is refused by the name of its field", () => {
   it.each<[string, Pod]>([
-    ["spec.volumes[0].iscsi", withVolume({ iscsi: { targetPortal: "x", iqn: "y", lun: 0 } })],
-    ["spec.volumes[0].fc", withVolume({ fc: {} })],
+    ["spec.volumes[0].cephfs", withVolume({ cephfs: { monitors: [] } })],
+    ["spec.volumes[0].quobyte", withVolume({ quobyte: { registry: "x", volume: "x" } })],
     ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "Tape" } })],
     ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "HugePagesX" } })],
   ])("%s", (field, pod) => {
@@ -33,11 +33,11 @@ describe("what this version cannot do is refused by the name of its field", () =
   it("all of it at once", () => {
     const pod = makePod({
       volumes: [
-        { name: "data", fc: {} },
+        { name: "data", cephfs: { monitors: [] } },
         { name: "tape", emptyDir: { medium: "Tape" } },
       ],
     });
-    expect(rejectUnsupported(pod)?.message).toContain("spec.volumes[0].fc; spec.volumes[1].emptyDir.medium");
+    expect(rejectUnsupported(pod)?.message).toContain("spec.volumes[0].cephfs; spec.volumes[1].emptyDir.medium");
   });
 
   it.each<[string, Pod]>([

@@ -8,8 +8,8 @@ it("every kind of volume that is not brought is refused with words of its own", 
   const brought = Object.keys(kinds).filter((kind) => !Object.hasOwn(REFUSED_VOLUME_KINDS, kind));
   expect(brought.sort()).toEqual(
     [
-      ...["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "hostPath", "image", "nfs"],
-      ...["persistentVolumeClaim", "projected", "secret", ...Object.keys(CLOUD_VOLUME_DRIVERS)],
+      ...["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "fc", "hostPath", "image"],
+      ...["iscsi", "nfs", "persistentVolumeClaim", "projected", "secret", ...Object.keys(CLOUD_VOLUME_DRIVERS)],
     ].sort(),
   );
 });

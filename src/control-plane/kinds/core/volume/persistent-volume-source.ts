@@ -6,6 +6,7 @@ import type {
   NFSVolumeSource,
   PersistentVolumeSpec,
 } from "../../../../api/gen/types.ts";
+import { validatePersistentDisk } from "../../../../api/validation/disk-sources.ts";
 import { checkDnsLabel, checkDnsSubdomain, checkNoBacksteps } from "../../../../api/validation/names.ts";
 import { forbidden, invalid, invalidEach, optionalOneOf, required } from "../../../../api/validation/problems.ts";
 import { validateCsiDriverName } from "../../rules/csi-driver-name.ts";
@@ -40,7 +41,7 @@ export function sourcesOf(spec: PersistentVolumeSpec): Record<string, unknown> {
 }
 
 /** The problems of the volume's source. Sources that no node mounts any more are accepted as they are. */
-export function validateSource(spec: PersistentVolumeSpec): FieldError[] {
+export function validateSource(spec: PersistentVolumeSpec, volumeName: string): FieldError[] {
   const [source, ...more] = Object.keys(sourcesOf(spec));
   if (source === undefined) return [required("spec", "must specify a volume type")];
   const { hostPath, local, nfs, csi, nodeAffinity, persistentVolumeReclaimPolicy: policy } = spec;
@@ -53,6 +54,7 @@ export function validateSource(spec: PersistentVolumeSpec): FieldError[] {
     ...(isLost ? [required("spec.nodeAffinity", "Local volume requires node affinity")] : []),
     ...(nfs ? validateNfs("spec.nfs", nfs) : []),
     ...(csi ? validateCsi("spec.csi", csi) : []),
+    ...validatePersistentDisk("spec", spec, volumeName),
     ...(isRoot && policy === "Recycle"
       ? [forbidden("spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'")]
       : []),

@@ -41,6 +41,7 @@ function defaultVolume(object: KubeObject): KubeObject {
       persistentVolumeReclaimPolicy: spec.persistentVolumeReclaimPolicy || "Retain",
       volumeMode: spec.volumeMode ?? "Filesystem",
       ...(spec.hostPath && { hostPath: { ...spec.hostPath, type: spec.hostPath.type ?? "" } }),
+      ...(spec.iscsi && { iscsi: { ...spec.iscsi, iscsiInterface: spec.iscsi.iscsiInterface || "default" } }),
     },
     status: { ...status, phase: status.phase || "Pending" },
   });
@@ -59,7 +60,7 @@ function validateVolume(object: KubeObject): FieldError[] {
     ...validateCapacity(spec),
     ...optionalOneOf("spec.persistentVolumeReclaimPolicy", policy, ["Delete", "Recycle", "Retain"]),
     ...validateVolumeNodeAffinity("spec.nodeAffinity", spec.nodeAffinity),
-    ...validateSource(spec),
+    ...validateSource(spec, object.metadata.name ?? ""),
     ...(storageClassName === ""
       ? []
       : invalidEach("spec.storageClassName", storageClassName, checkDnsSubdomain(storageClassName))),

@@ -34,6 +34,13 @@ describe("a persistent volume", () => {
   });
 
   const { hostPath: _path, ...sourceless } = GOOD;
+  it("of a target is reached by the default interface", () => {
+    const iscsi = { targetPortal: "10.0.0.1", iqn: "iqn.2026-11.com.example:disk", lun: 0 };
+    expect(volume({ ...sourceless, iscsi })).toMatchObject({
+      spec: { iscsi: { ...iscsi, iscsiInterface: "default" } },
+    });
+  });
+
   it.each<[string, PersistentVolumeSpec, string[]]>([
     ["is fine on the host", GOOD, []],
     ["lies somewhere", sourceless, ["spec: Required value: must specify a volume type"]],
@@ -89,6 +96,30 @@ describe("a persistent volume", () => {
         "spec.csi.volumeHandle: Required value",
         "spec.csi.nodePublishSecretRef.namespace: Required value",
       ],
+    ],
+    [
+      "of a target names it, the secret, and no interface too long for its names",
+      {
+        ...sourceless,
+        iscsi: {
+          targetPortal: "x".repeat(63),
+          iqn: "disk",
+          lun: -1,
+          initiatorName: "eui.0123456789abcdef",
+          secretRef: {},
+        },
+      },
+      [
+        expect.stringContaining("spec.iscsi.targetportal: Invalid value"),
+        'spec.iscsi.iqn: Invalid value: "disk": must be valid format',
+        "spec.iscsi.lun: Invalid value: -1: must be between 0 and 255, inclusive",
+        "spec.iscsi.secretRef.name: Required value",
+      ],
+    ],
+    [
+      "of Fibre Channel names its disk",
+      { ...sourceless, fc: { targetWWNs: ["50060e801049cfd1"] } },
+      ["spec.fc.lun: Required value: lun is required if targetWWNs is specified"],
     ],
     [
       "has attributes only of a driver",

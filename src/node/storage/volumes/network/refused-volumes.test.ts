@@ -5,12 +5,10 @@ import { createRefusedPlugin, findRefusedVolume } from "./refused-volumes.ts";
 
 const REFUSED: ReadonlyArray<readonly [volume: Volume, words: RegExp]> = [
   [{ name: "v", cephfs: { monitors: [] } }, /removed from Kubernetes in 1\.31.*cephfs\.csi\.ceph\.com/],
-  [{ name: "v", fc: {} }, /CSI driver for Fibre Channel/],
   [{ name: "v", flexVolume: { driver: "x" } }, /use a volume of a CSI driver/],
   [{ name: "v", flocker: {} }, /removed from Kubernetes in 1\.25/],
   [{ name: "v", gitRepo: { repository: "x" } }, /clone in an init container/],
   [{ name: "v", glusterfs: { endpoints: "x", path: "x" } }, /removed from Kubernetes in 1\.26/],
-  [{ name: "v", iscsi: { targetPortal: "x", iqn: "x", lun: 0 } }, /CSI driver for iSCSI/],
   [{ name: "v", photonPersistentDisk: { pdID: "x" } }, /no longer supported by Kubernetes/],
   [{ name: "v", quobyte: { registry: "x", volume: "x" } }, /removed from Kubernetes in 1\.25/],
   [{ name: "v", rbd: { monitors: [], image: "x" } }, /rbd\.csi\.ceph\.com/],
@@ -66,6 +64,8 @@ it("a claim may lead to such a volume too", () => {
 it.each<Volume>([
   { name: "v", emptyDir: {} },
   { name: "v", nfs: { server: "s", path: "/" } },
+  { name: "v", iscsi: { targetPortal: "x", iqn: "x", lun: 0 } },
+  { name: "v", fc: { wwids: ["x"] } },
   { name: "v", csi: { driver: "d" } },
   { name: "v", image: { reference: "i" } },
   { name: "v", persistentVolumeClaim: { claimName: "c" } },

@@ -6,12 +6,10 @@ import type { VolumePlugin, VolumeSource } from "../volume-plugin.ts";
 type RefusedKind = Extract<
   keyof Volume | keyof PersistentVolumeSpec,
   | "cephfs"
-  | "fc"
   | "flexVolume"
   | "flocker"
   | "gitRepo"
   | "glusterfs"
-  | "iscsi"
   | "photonPersistentDisk"
   | "quobyte"
   | "rbd"
@@ -24,14 +22,12 @@ const REMOVED = (release: string) => `was removed from Kubernetes in ${release}`
 /** Why each kind is refused, and what to use instead. */
 export const REFUSED_VOLUME_KINDS: Readonly<Record<RefusedKind, string>> = {
   cephfs: `${REMOVED("1.31")}: use a volume of the CSI driver cephfs.csi.ceph.com`,
-  fc: "is not supported by nodelet: use a volume of a CSI driver for Fibre Channel",
   flexVolume: "is deprecated and not supported by nodelet: use a volume of a CSI driver",
   flocker: `${REMOVED("1.25")}: use a volume of a CSI driver`,
   gitRepo:
     "is disabled in Kubernetes, since repositories could run commands on the node: " +
     "clone in an init container into an emptyDir",
   glusterfs: `${REMOVED("1.26")}: use a volume of a CSI driver`,
-  iscsi: "is not supported by nodelet: use a volume of a CSI driver for iSCSI",
   photonPersistentDisk: "is no longer supported by Kubernetes: use a volume of a CSI driver",
   quobyte: `${REMOVED("1.25")}: use a volume of a CSI driver`,
   rbd: `${REMOVED("1.31")}: use a volume of the CSI driver rbd.csi.ceph.com`,
