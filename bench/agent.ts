@@ -5,16 +5,20 @@ import { Agent as Connections, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { NodeCondition, Pod } from "../src/api/gen/types.ts";
-import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../src/cluster/processes/run-time.ts";
+import { commandOf } from "./build.ts";
 import type { Manifest } from "./workload.ts";
-import type { World } from "./world.ts";
+import type { AgentPlace, World } from "./world.ts";
 
 /** The built program as `nodelet kubelet`, a child process. Times are milliseconds of `performance.now()`. */
 export interface Agent {
   readonly pid: number;
   /** From the start of the process until the node said that it is ready. */
   readonly readyAfterMs: number;
-  /** Stops it (SIGSTOP) while `turn` runs, so that it cannot slow what is measured there. */
+  /** SIGSTOP: it cannot slow what others do meanwhile. */
+  pause(): void;
+  /** SIGCONT; resolves when it has looked at what happened meanwhile. */
+  resume(): Promise<void>;
+  /** Pauses it while `turn` runs. */
   whilePaused<T>(turn: () => Promise<T>): Promise<T>;
   /** Writes the manifest and returns when that began. */
   write(manifest: Manifest): Promise<number>;
@@ -36,13 +40,18 @@ const IDLE_MS = 2_000;
 /** After a pause the agent hears of everything that happened meanwhile; this long it takes to look at it. */
 const SETTLE_MS = 300;
 
-export async function startAgent(world: World, signal: AbortSignal): Promise<Agent> {
+export async function startAgent(world: World, place: AgentPlace, signal: AbortSignal): Promise<Agent> {
   const startedAt = performance.now();
-  const child = spawnAgent(world);
+  const child = spawnAgent(world, place);
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const connections = new Connections({ keepAlive: true, maxSockets: 1, timeout: IDLE_MS });
-  const get = async (path: string) => await fetchText({ socketPath: world.socket, path, agent: connections });
-  const file = (name: string) => join(world.manifests, `${name}.json`);
+  const get = async (path: string) => await fetchText({ socketPath: place.socket, path, agent: connections });
+  const file = (name: string) => join(place.manifests, `${name}.json`);
+  const pause = () => void child.kill("SIGSTOP");
+  const resume = async () => {
+    child.kill("SIGCONT");
+    await delay(SETTLE_MS);
+  };
   const stop = async () => {
     connections.destroy();
     child.kill("SIGCONT");
@@ -58,13 +67,14 @@ export async function startAgent(world: World, signal: AbortSignal): Promise<Age
   return {
     pid: child.pid ?? 0,
     readyAfterMs: performance.now() - startedAt,
+    pause,
+    resume,
     async whilePaused(turn) {
-      child.kill("SIGSTOP");
+      pause();
       try {
         return await turn();
       } finally {
-        child.kill("SIGCONT");
-        await delay(SETTLE_MS);
+        await resume();
       }
     },
     async write(manifest) {
@@ -86,8 +96,8 @@ export async function startAgent(world: World, signal: AbortSignal): Promise<Age
   };
 }
 
-function spawnAgent(world: World): ChildProcess {
-  const node = [process.execPath, ...RUN_TIME_FLAGS, world.program, "kubelet", ...world.flags];
+function spawnAgent(world: World, { build, flags }: AgentPlace): ChildProcess {
+  const node = commandOf(build, ["kubelet", ...flags]);
   const [command = process.execPath, ...args] = [...world.containerd.enterMountNamespace, ...node];
   // Node.js would read these certificates at its start; nothing here speaks TLS.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
@@ -95,7 +105,7 @@ function spawnAgent(world: World): ChildProcess {
   try {
     // In a session of its own: Ctrl-C is the bench's to handle.
     return spawn(command, args, {
-      env: { ...env, ...RUN_TIME_ENVIRONMENT },
+      env: { ...env, ...build.runTime.environment },
       stdio: ["ignore", log, log],
       detached: true,
     });

@@ -16,7 +16,7 @@ import { createPodFiles } from "../src/node/runtime/pod-runtime/pod-files.ts";
 import { createSubPaths } from "../src/node/storage/volumes/subpaths/sub-paths.ts";
 import { NODE_NAME } from "./agent.ts";
 import type { Manifest } from "./workload.ts";
-import type { World } from "./world.ts";
+import type { AgentPlace, World } from "./world.ts";
 
 /** What no node agent can do without: the runtime's calls alone, with the very messages that nodelet would send. */
 export interface Floor {
@@ -50,9 +50,10 @@ function nothingToRead(): PodConfigsDeps["refs"] {
   return { secret: refuse, configMap: refuse, services: () => ({ hasSynced: true, list: () => [] }) };
 }
 
-export async function createFloor(world: World): Promise<Floor> {
+/** With the facts of the node agent that works there. */
+export async function createFloor(world: World, place: AgentPlace): Promise<Floor> {
   const host = createLinuxHost();
-  const configs = createPodConfigs(await readFacts(world), {
+  const configs = createPodConfigs(await readFacts(place), {
     files: host.files,
     refs: nothingToRead(),
     userNamespaces: undefined,
@@ -115,8 +116,8 @@ export async function createFloor(world: World): Promise<Floor> {
 }
 
 /** The facts of this node as the agent reads them, from the same flags and the same file. */
-async function readFacts(world: World) {
-  const parsed = parseFlags(world.flags);
+async function readFacts(place: AgentPlace) {
+  const parsed = parseFlags(place.flags);
   if (!parsed.ok) throw new Error(parsed.error);
   const flags = parsed.values;
   const files = await readConfigurationFiles({ config: String(flags.get("config")), configDir: "" }, "/");

@@ -5,6 +5,8 @@ import { type Summary, summarize } from "./stats.ts";
 export interface Measure {
   case: CaseName;
   name: string;
+  /** Where it is one point of several: of how much. */
+  at?: Point;
   unit: Unit;
   summary: Summary;
   /** The same done with bare CRI calls in the same run. */
@@ -12,12 +14,26 @@ export interface Measure {
   target?: Target;
   /** What else did the same, or a part of it, in the same run. */
   beside?: readonly Beside[];
+  /** The median of each round, where the case took turns with those beside it. */
+  rounds?: readonly number[];
+}
+
+/** A place on the axis of a curve: so many of something. */
+interface Point {
+  of: string;
+  value: number;
+}
+
+/** The name with the point. */
+export function fullNameOf({ name, at }: Pick<Measure, "name" | "at">): string {
+  return at === undefined ? name : `${name}, ${at.value} ${at.of}`;
 }
 
 /** Something that a measure is compared with, on a line of its own. */
 export interface Beside {
   name: string;
   summary: Summary;
+  rounds?: readonly number[];
 }
 
 export type Unit = "ms" | "MiB" | "% of a core" | "calls" | "writes/s" | "×";

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { FULL, QUICK, type Sizes, TURN } from "./sizes.ts";
 
 const NODE_CASES = ["single", "burst", "exit", "back-off", "idle", "ready"] as const;
 const API_CASES = ["api-ready", "api-create", "api-watch", "api-list", "api-memory"] as const;
@@ -25,124 +26,51 @@ export type ApiCaseName = (typeof API_CASES)[number];
 export type ClusterCaseName = (typeof CLUSTER_CASES)[number];
 export type CaseName = NodeCaseName | ClusterCaseName | ApiCaseName;
 
-export interface BenchOptions {
-  json: boolean;
+/** The cases that are run. */
+export interface ChosenCases {
   nodeCases: readonly NodeCaseName[];
   clusterCases: readonly ClusterCaseName[];
   apiCases: readonly ApiCaseName[];
+}
+
+export interface BenchOptions extends ChosenCases {
+  json: boolean;
   sizes: Sizes;
+  /** How often each build has its turn. */
+  rounds: number;
   /** The JavaScript file of nodelet. */
   program: string;
+  /** What nodelet is compared with; undefined where it is measured by itself. */
+  compare: Comparison | undefined;
 }
 
-/** How much is measured. */
-export interface Sizes {
-  /** Pods that are started and stopped one at a time, on either side. */
-  singlePods: number;
-  burstPods: number;
-  burstRounds: number;
-  /** Pods whose containers end one after another, and how many containers each has. */
-  exitPods: number;
-  exitContainers: number;
-  crashingPods: number;
-  idlePods: number;
-  idleSeconds: number;
-  agentStarts: number;
-  /** Pods that are created at once, and how often. */
-  clusterBursts: ReadonlyArray<{ pods: number; rounds: number }>;
-  clusterIdlePods: number;
-  clusterIdleSeconds: number;
-  /** Pods with volumes, and as many without, started one at a time. */
-  volumePairs: number;
-  /** The same at once. */
-  volumeBurstPods: number;
-  /** Config maps that are mounted, and by how many pods. */
-  volumeConfigMaps: number;
-  volumeConfigMapPods: number;
-  /** Starts of the control plane on nothing, and as many on what the one before left. */
-  apiStarts: number;
-  /** Pods created one at a time. */
-  apiCreates: number;
-  /** Pods created by several clients at a time. */
-  apiParallelCreates: number;
-  apiWatchers: number;
-  apiWatchSeconds: number;
-  /** Pods that are listed, and whose memory is measured. */
-  apiPods: number;
-  apiLists: number;
-  apiSettleSeconds: number;
+interface Comparison {
+  /** A commit, by any name that git knows. */
+  base: string;
+  /** The cases are those that the changes since then may have slowed. */
+  touched: boolean;
 }
-
-const FULL: Sizes = {
-  singlePods: 30,
-  burstPods: 30,
-  burstRounds: 3,
-  exitPods: 10,
-  exitContainers: 10,
-  crashingPods: 20,
-  idlePods: 50,
-  idleSeconds: 30,
-  agentStarts: 10,
-  clusterBursts: [
-    { pods: 30, rounds: 3 },
-    { pods: 100, rounds: 1 },
-  ],
-  clusterIdlePods: 100,
-  clusterIdleSeconds: 60,
-  volumePairs: 60,
-  volumeBurstPods: 100,
-  volumeConfigMaps: 1_000,
-  volumeConfigMapPods: 20,
-  apiStarts: 10,
-  apiCreates: 2_000,
-  apiParallelCreates: 4_000,
-  apiWatchers: 1_000,
-  apiWatchSeconds: 10,
-  apiPods: 5_000,
-  apiLists: 20,
-  apiSettleSeconds: 60,
-};
-
-const QUICK: Sizes = {
-  singlePods: 5,
-  burstPods: 10,
-  burstRounds: 1,
-  exitPods: 1,
-  exitContainers: 5,
-  crashingPods: 3,
-  idlePods: 10,
-  idleSeconds: 5,
-  agentStarts: 2,
-  clusterBursts: [{ pods: 10, rounds: 1 }],
-  clusterIdlePods: 10,
-  clusterIdleSeconds: 5,
-  volumePairs: 3,
-  volumeBurstPods: 10,
-  volumeConfigMaps: 20,
-  volumeConfigMapPods: 2,
-  apiStarts: 2,
-  apiCreates: 200,
-  apiParallelCreates: 400,
-  apiWatchers: 200,
-  apiWatchSeconds: 2,
-  apiPods: 500,
-  apiLists: 5,
-  apiSettleSeconds: 2,
-};
 
 const PROGRAM = new URL("../dist/nodelet.js", import.meta.url).pathname;
 
 export const USAGE = `Usage: npm run bench -- [--quick] [--json] [--only <case>]... [--program <file>]
+       npm run bench -- --compare <commit> [--touched] [--quick] [--only <case>]... [--program <file>]
 
 Measures the node agent against bare CRI calls on a containerd of its own, which needs root and containerd: alone, and
 as a node of a cluster (the cases cluster-… and volumes-…), where KUBELET_BIN names a Go kubelet beside that. Measures the control
 plane (the cases api-…) against bare disk writes and HTTPS, which needs neither; where KUBEBUILDER_ASSETS names the
 directory of kube-apiserver and etcd, against those too. Needs \`npm run build\`.
 
+With --compare it builds that commit beside this tree, lets the two have turns within the cases and prints the ratio of
+each figure with its confidence interval.
+
   --quick        few samples: whether it works, not how fast it is
   --json         print one line of JSON instead of a table
   --only <case>  one of ${CASE_NAMES.join(", ")}; repeatable
-  --program <f>  measure this build rather than dist/nodelet.js`;
+  --program <f>  measure this build rather than dist/nodelet.js
+  --compare <c>  compare with the build of this commit
+  --touched      only the cases that what was changed since that commit may slow; a run that fails says why and ends with
+                 0, for this is what CI prints and nothing that it decides by`;
 
 /** Undefined when help is asked for. Throws, saying why, for arguments that cannot be. */
 export function parseOptions(argv: readonly string[]): BenchOptions | undefined {
@@ -153,17 +81,34 @@ export function parseOptions(argv: readonly string[]): BenchOptions | undefined 
       quick: { type: "boolean", default: false },
       only: { type: "string", multiple: true, default: [] },
       program: { type: "string", default: PROGRAM },
+      compare: { type: "string" },
+      touched: { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
     },
   });
   if (values.help) return undefined;
   const unknown = values.only.find((name) => !CASE_NAMES.some((known) => known === name));
   if (unknown !== undefined) throw new Error(`there is no case ${JSON.stringify(unknown)}`);
-  const isAsked = (name: string) => values.only.length === 0 || values.only.includes(name);
-  const cases = {
+  if (values.touched && values.compare === undefined) throw new Error("--touched needs --compare");
+  if (values.touched && values.only.length > 0) throw new Error("--touched chooses the cases; --only does too");
+  if (values.json && values.compare !== undefined) throw new Error("--compare prints a table only");
+  const sizes = values.quick ? QUICK : values.compare === undefined ? FULL : TURN;
+  return {
+    json: values.json,
+    ...chooseCases(values.only.length === 0 ? CASE_NAMES : values.only),
+    sizes,
+    rounds: values.compare === undefined ? 1 : sizes.rounds,
+    program: resolve(values.program),
+    compare: values.compare === undefined ? undefined : { base: values.compare, touched: values.touched },
+  };
+}
+
+/** Those of these names, each kind in its order. */
+export function chooseCases(names: readonly string[]): ChosenCases {
+  const isAsked = (name: string) => names.includes(name);
+  return {
     nodeCases: NODE_CASES.filter(isAsked),
     clusterCases: CLUSTER_CASES.filter(isAsked),
     apiCases: API_CASES.filter(isAsked),
   };
-  return { json: values.json, ...cases, sizes: values.quick ? QUICK : FULL, program: resolve(values.program) };
 }

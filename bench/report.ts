@@ -1,25 +1,19 @@
-import { computeRatio, isMet, type Measure, type Target } from "./measure.ts";
-
-/** What the figures depend on beyond the program. */
-interface Circumstances {
-  /** What the measured program works on: a runtime, a file system. */
-  runtime: string;
-  node: string;
-  cpus: number;
-}
+import { type Circumstances, describeCircumstances } from "./circumstances.ts";
+import { computeRatio, fullNameOf, isMet, type Measure, type Target } from "./measure.ts";
 
 const HEAD = ["", "n", "median", "p99", "floor", "floor p99", "ratio", "ratio p99", "target", "met"];
 
 export function formatTable(measures: readonly Measure[], circumstances: Circumstances): string {
-  const { runtime, node, cpus } = circumstances;
   const rows = [HEAD, ...measures.flatMap((measure) => [formatRow(measure), ...formatBeside(measure)])];
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join("  "),
-  );
-  return [`${runtime}, Node.js ${node}, ${cpus} CPUs`, "", ...lines].join("\n");
+  return [describeCircumstances(circumstances), "", formatRows(rows)].join("\n");
+}
+
+/** Columns of equal width; all but the first are numbers. */
+export function formatRows(rows: readonly string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const format = (row: readonly string[]) =>
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)));
+  return rows.map((row) => format(row).join("  ").trimEnd()).join("\n");
 }
 
 /** The same on one line, for scripts; figures are rounded to a thousandth. */
@@ -32,17 +26,19 @@ export function formatJson(measures: readonly Measure[], circumstances: Circumst
     }),
     ...(measure.target && { met: isMet(measure) }),
   }));
-  const rounded = (_: string, value: unknown) =>
-    typeof value === "number" ? Math.round(value * 1_000) / 1_000 : value;
+  const rounded = (key: string, value: unknown) => {
+    if (key === "rounds") return undefined;
+    return typeof value === "number" ? Math.round(value * 1_000) / 1_000 : value;
+  };
   return JSON.stringify({ ...circumstances, measures: results }, rounded);
 }
 
 function formatRow(measure: Measure): string[] {
-  const { name, unit, summary, floor, target } = measure;
+  const { unit, summary, floor, target } = measure;
   const ratio = computeRatio(summary, floor);
   const met = isMet(measure);
   return [
-    `${measure.case}: ${name} (${unit})`,
+    `${measure.case}: ${fullNameOf(measure)} (${unit})`,
     String(summary.samples),
     formatValue(summary.median),
     formatValue(summary.p99),
@@ -65,7 +61,8 @@ function formatBeside({ summary, beside = [] }: Measure): string[][] {
   });
 }
 
-function formatValue(value: number): string {
+/** With as many digits as are worth reading. */
+export function formatValue(value: number): string {
   return value.toFixed(value < 1 ? 2 : value < 100 ? 1 : 0);
 }
 

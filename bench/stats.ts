@@ -9,10 +9,21 @@ export interface Summary {
 /** Throws for an empty series, which is a fault of the case that measured it. */
 export function summarize(values: readonly number[]): Summary {
   const sorted = values.toSorted((a, b) => a - b);
-  return { samples: sorted.length, median: computeMedian(sorted), p99: rank(sorted, Math.ceil(sorted.length * 0.99)) };
+  return { samples: sorted.length, median: medianOf(sorted), p99: rank(sorted, Math.ceil(sorted.length * 0.99)) };
 }
 
-function computeMedian(sorted: readonly number[]): number {
+/** Throws for no values. */
+export function computeMedian(values: readonly number[]): number {
+  return medianOf(values.toSorted((a, b) => a - b));
+}
+
+/** The median of each of so many parts of the same length, in their order. */
+export function computeMedians(values: readonly number[], parts: number): number[] {
+  const length = values.length / parts;
+  return Array.from({ length: parts }, (_, part) => computeMedian(values.slice(part * length, (part + 1) * length)));
+}
+
+function medianOf(sorted: readonly number[]): number {
   const half = sorted.length / 2;
   return (rank(sorted, Math.ceil(half)) + rank(sorted, Math.floor(half) + 1)) / 2;
 }

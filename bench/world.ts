@@ -10,32 +10,39 @@ import { buildImages } from "../src/cluster/images/build-images.ts";
 import { makeOwnCgroup, type OwnCgroup, removeOwnCgroup } from "../src/cluster/supervisor/own-cgroup.ts";
 import { connectCri } from "../src/cri/connect.ts";
 import type { Cri } from "../src/cri/port.ts";
+import { claimNetwork } from "../test/machine/claims.ts";
+import type { Build } from "./build.ts";
 
 /** A containerd of the bench's own, with the images, and directories for a node agent on it. */
 export interface World {
   /** Everything is beneath it; it goes with the world. */
   directory: string;
-  /** The JavaScript file of the node agent. */
-  program: string;
   containerd: Containerd;
   cri: Cri;
   /** Configuration fields of a node agent: a cgroup of the bench's own for its pods, where it may make one. */
   cgroups: OwnCgroup | { cgroupsPerQOS: boolean; enforceNodeAllocatable: string[] };
-  manifests: string;
-  socket: string;
+  /** What all node agents write. */
   agentLog: string;
   /** The logs of the pods that the bench makes itself. */
   floorDirectory: string;
-  /** The flags of the node agent. */
-  flags: readonly string[];
+  /** Makes directories for a node agent of this build, which is the only one of its name. */
+  makePlace(build: Build): Promise<AgentPlace>;
   /** Ends containerd with all its pods and removes everything that was made. */
   destroy(): Promise<void>;
 }
 
-const NETWORK = { bridge: "nodelet-bench", podCidr: "10.231.0.0/16" };
+/** Where a node agent works that takes its pods from manifests. */
+export interface AgentPlace {
+  build: Build;
+  manifests: string;
+  socket: string;
+  /** The flags of `nodelet kubelet`. */
+  flags: readonly string[];
+}
+
 const LEGACY_LOG_LINKS = "/var/log/containers";
 
-export async function createWorld(program: string): Promise<World> {
+export async function createWorld(): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), "nodelet-bench-"));
   const runtime = join(directory, "runtime");
   const destroyFiles = async () => {
@@ -50,19 +57,20 @@ export async function createWorld(program: string): Promise<World> {
     );
   };
   try {
-    const containerd = await startContainerd({ directory: runtime, ...NETWORK, log: silentLog });
+    const network = await claimNetwork();
+    const containerd = await startContainerd({ directory: runtime, ...network, log: silentLog });
     for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);
     const cri = connectCri({ endpoint: containerd.endpoint, log: silentLog, metrics: createMetrics() });
     const cgroups = (await makeOwnCgroup(directory, silentLog)) ?? { cgroupsPerQOS: false, enforceNodeAllocatable: [] };
-    const agent = await prepareAgent(directory, { endpoint: containerd.endpoint, cgroups });
+    const { endpoint } = containerd;
     return {
       directory,
-      program,
       containerd,
       cri,
       cgroups,
-      ...agent,
+      agentLog: join(directory, "agent.log"),
       floorDirectory: join(directory, "floor"),
+      makePlace: async (build) => await makePlace(join(directory, build.name), { build, endpoint, cgroups }),
       async destroy() {
         cri.close();
         await runAll([async () => await containerd.stop(), destroyFiles], "ending the bench's containerd");
@@ -74,9 +82,12 @@ export async function createWorld(program: string): Promise<World> {
   }
 }
 
-async function prepareAgent(directory: string, { endpoint, cgroups }: { endpoint: string; cgroups: World["cgroups"] }) {
+async function makePlace(
+  directory: string,
+  { build, endpoint, cgroups }: { build: Build; endpoint: string; cgroups: World["cgroups"] },
+): Promise<AgentPlace> {
   const path = (name: string) => join(directory, name);
-  for (const made of ["manifests", "pods", "kubelet"]) await mkdir(path(made));
+  for (const made of [directory, path("manifests"), path("pods"), path("kubelet")]) await mkdir(made);
   const configuration = {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
@@ -100,7 +111,7 @@ async function prepareAgent(directory: string, { endpoint, cgroups }: { endpoint
     `--nodelet-socket=${socket}`,
     "--hostname-override=bench",
   ];
-  return { manifests: path("manifests"), socket, agentLog: path("agent.log"), flags };
+  return { build, manifests: path("manifests"), socket, flags };
 }
 
 /** Those of pods that were killed with their containerd; every other pod took its own along. */

@@ -1,7 +1,7 @@
 import type { Agent } from "../agent.ts";
 import type { Floor } from "../floor.ts";
 import type { Measure } from "../measure.ts";
-import type { Sizes } from "../options.ts";
+import type { Sizes } from "../sizes.ts";
 import type { World } from "../world.ts";
 
 /** What a case works with. It leaves no pod behind. */

@@ -39,7 +39,7 @@ async function runRounds(context: ClusterCaseContext, { pods, rounds }: Burst): 
       const manifests = Array.from({ length: pods }, (_, index) => sleepingPod(`burst-${round}-${index}`));
       say("bare calls");
       done.floor.push(await turns.floor(async () => await runFloorRound(context, manifests)));
-      for (const [place, runner] of turns.runners.entries()) {
+      for (const [place, runner] of turns.inTurn(round)) {
         say(runner.program.name);
         const result = await turns.of(runner, async () => await runNodeRound(context, runner, manifests));
         done.nodes[place]?.push(result);
@@ -54,7 +54,7 @@ function describe(context: ClusterCaseContext, pods: number, { floor, nodes }: R
   const of = (what: "startsMs" | "stopsMs", pick: (ms: number[]) => number[], ratio?: number) => {
     const valuesOf = (rounds: Round[]) => rounds.flatMap((round) => pick(round[what]));
     const target: Target | undefined = ratio === undefined ? undefined : { of: "ratio", median: ratio };
-    return { values: nodes.map(valuesOf), floor: valuesOf(floor), ...(target && { target }) };
+    return { values: nodes.map(valuesOf), rounds: floor.length, floor: valuesOf(floor), ...(target && { target }) };
   };
   const cpu = (name: string, pick: (round: Round) => number) => {
     const values = nodes.map((rounds) => rounds.map((round) => pick(round) / pods));

@@ -2,8 +2,9 @@ import type { Node, Pod } from "../../src/api/gen/types.ts";
 import type { Connection } from "../control-plane/connection.ts";
 import type { Floor } from "../floor.ts";
 import { type Measure, type Target, timed, type Unit } from "../measure.ts";
-import type { ClusterCaseName, Sizes } from "../options.ts";
-import { summarize } from "../stats.ts";
+import type { ClusterCaseName } from "../options.ts";
+import type { Sizes } from "../sizes.ts";
+import { computeMedians, summarize } from "../stats.ts";
 import type { World } from "../world.ts";
 import type { NodeProgram } from "./node-program.ts";
 import type { ObjectWatch } from "./object-watch.ts";
@@ -40,15 +41,18 @@ interface Compared {
   target?: Target;
   /** The values of each program, in the order of the programs; nodelet's is the measure. */
   values: ReadonlyArray<readonly number[]>;
+  /** In how many turns each program took them. Default: each value is a turn's. */
+  rounds?: number;
   floor?: readonly number[];
 }
 
 /** nodelet's values against the floor's, with the kubelet's beside them. */
 export function compareNodes({ programs }: ClusterCaseContext, of: Compared): Measure {
-  const { values, floor, unit = "ms", ...rest } = of;
+  const { values, floor, unit = "ms", rounds, ...rest } = of;
   const [own = [], ...others] = values;
+  const roundsOf = (theirs: readonly number[]) => computeMedians(theirs, rounds ?? theirs.length);
   const beside = others.map((theirs, index) => {
-    return { name: programs[index + 1]?.name ?? "", summary: summarize(theirs) };
+    return { name: programs[index + 1]?.name ?? "", summary: summarize(theirs), rounds: roundsOf(theirs) };
   });
-  return { ...timed(rest, own, floor), unit, beside };
+  return { ...timed(rest, own, floor), unit, beside, rounds: roundsOf(own) };
 }

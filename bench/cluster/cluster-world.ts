@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { runAll } from "../../src/base/errors.ts";
 import { issueKubeconfig } from "../../src/cluster/control-plane/issue-kubeconfig.ts";
+import type { Builds } from "../case-run.ts";
 import { type Connection, connect, expectStatus } from "../control-plane/connection.ts";
 import { nodeletProgram } from "../control-plane/nodelet.ts";
 import { prepareNamespace } from "../control-plane/workload.ts";
@@ -30,13 +31,14 @@ const ROOT_CERTIFICATES_PATH = "/api/v1/namespaces/bench/configmaps/kube-root-ca
 const POLL_MS = 20;
 const TIMEOUT_MS = 10_000;
 
-export async function createClusterWorld(program: string, signal: AbortSignal): Promise<ClusterWorld> {
-  const world = await createWorld(program);
+/** The API server is the first build's; each build is a node, and so is the Go kubelet where `KUBELET_BIN` names one. */
+export async function createClusterWorld(builds: Builds, signal: AbortSignal): Promise<ClusterWorld> {
+  const world = await createWorld();
   const teardown = [async () => await world.destroy()];
   const destroy = async () => await runAll(teardown.toReversed(), "ending the bench's cluster");
   try {
     const directory = join(world.directory, "cluster");
-    const server = await nodeletProgram(program).start(directory, signal);
+    const server = await nodeletProgram(builds[0]).start(directory, signal);
     teardown.push(async () => await server.stop());
     const { host, port, caPem } = server.endpoint;
     const connections = [1, 2, 3].map(() => connect(server.endpoint, { protocol: "HTTP/2", connections: 1 }));
@@ -60,10 +62,18 @@ export async function createClusterWorld(program: string, signal: AbortSignal): 
       return { kubeconfig, directory: join(directory, nodeName) };
     };
     const context = { world, api, signal };
-    const programs = [await nodeletNode(context, await issue("nodelet"))];
+    const programs: NodeProgram[] = [];
+    for (const build of builds) programs.push(await nodeletNode(context, { build, ...(await issue(build.name)) }));
     const binary = process.env["KUBELET_BIN"] ?? "";
-    if (binary !== "") programs.push(await kubeletNode(context, { binary, ...(await issue("kubelet")) }));
-    return { world, floor: await createFloor(world), api, programs, destroy };
+    if (binary !== "" && builds.length === 1)
+      programs.push(await kubeletNode(context, { binary, ...(await issue("kubelet")) }));
+    return {
+      world,
+      floor: await createFloor(world, await world.makePlace({ ...builds[0], name: "floor-facts" })),
+      api,
+      programs,
+      destroy,
+    };
   } catch (error) {
     await destroy();
     throw error;

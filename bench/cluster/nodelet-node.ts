@@ -1,12 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RUN_TIME_ENVIRONMENT, RUN_TIME_FLAGS } from "../../src/cluster/processes/run-time.ts";
 import { fetchText } from "../agent.ts";
+import { type Build, commandOf } from "../build.ts";
 import type { World } from "../world.ts";
 import { startNode } from "./node-process.ts";
 import type { NodeProgram } from "./node-program.ts";
 
 interface NodeletOptions {
+  build: Build;
   directory: string;
   kubeconfig: string;
 }
@@ -14,7 +15,7 @@ interface NodeletOptions {
 /** The built program, as `nodelet up` starts it. */
 export async function nodeletNode(
   context: Parameters<typeof startNode>[0] & { world: World },
-  { directory, kubeconfig }: NodeletOptions,
+  { build, directory, kubeconfig }: NodeletOptions,
 ): Promise<NodeProgram> {
   const { world } = context;
   const path = (name: string) => join(directory, name);
@@ -35,7 +36,7 @@ export async function nodeletNode(
     evictionHard: { "memory.available": "100Mi" },
   };
   await writeFile(path("kubelet.json"), JSON.stringify(configuration));
-  const [nodeName, socket] = ["nodelet", path("node.sock")];
+  const [nodeName, socket] = [build.name, path("node.sock")];
   const flags = [
     `--config=${path("kubelet.json")}`,
     `--root-dir=${path("kubelet")}`,
@@ -44,11 +45,11 @@ export async function nodeletNode(
     `--nodelet-socket=${socket}`,
     `--hostname-override=${nodeName}`,
   ];
-  const environment = Object.entries(RUN_TIME_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
-  const command = ["env", ...environment, process.execPath, ...RUN_TIME_FLAGS, world.program, "kubelet", ...flags];
+  const environment = Object.entries(build.runTime.environment).map(([name, value]) => `${name}=${value}`);
+  const command = ["env", ...environment, ...commandOf(build, ["kubelet", ...flags])];
   const metrics = async () => await fetchText({ socketPath: socket, path: "/metrics" });
   return {
-    name: "nodelet",
+    name: build.name,
     nodeName,
     rootDirectory: path("kubelet"),
     start: async () => await startNode(context, { nodeName, command, logFile: world.agentLog, metrics }),

@@ -1,3 +1,4 @@
+import { inTurn } from "../in-turn.ts";
 import { type ClusterCase, compareNodes } from "./cluster-case.ts";
 import { runAlone } from "./turns.ts";
 
@@ -5,9 +6,9 @@ import { runAlone } from "./turns.ts";
 export const clusterReady: ClusterCase = async (context) => {
   const { programs, sizes, progress } = context;
   const values: number[][] = programs.map(() => []);
-  for (let start = 1; start <= sizes.agentStarts; start++) {
-    for (const [place, program] of programs.entries()) {
-      progress(`${program.name}, ${start} of ${sizes.agentStarts}`);
+  for (let start = 1; start <= sizes.clusterStarts; start++) {
+    for (const [place, program] of inTurn(programs, start)) {
+      progress(`${program.name}, ${start} of ${sizes.clusterStarts}`);
       values[place]?.push(await runAlone(program, async ({ readyAfterMs }) => readyAfterMs));
     }
   }

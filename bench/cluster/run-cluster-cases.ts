@@ -1,9 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { messageOf } from "../../src/base/errors.ts";
+import { type CaseRun, type CaseRuns, NO_RUNS, type RunOptions, type RunTools } from "../case-run.ts";
+import { inTurn } from "../in-turn.ts";
 import type { Measure } from "../measure.ts";
-import type { BenchOptions, ClusterCaseName } from "../options.ts";
+import type { ClusterCaseName } from "../options.ts";
 import { clusterBurst } from "./burst.ts";
-import type { ClusterCase } from "./cluster-case.ts";
+import type { ClusterCase, ClusterCaseContext } from "./cluster-case.ts";
 import { createClusterWorld } from "./cluster-world.ts";
 import { clusterExit } from "./exit.ts";
 import { clusterIdle } from "./idle.ts";
@@ -13,15 +15,22 @@ import { volumesBurst } from "./volumes-burst.ts";
 import { volumesSingle } from "./volumes-single.ts";
 import { volumesWatch } from "./volumes-watch.ts";
 
+interface Together {
+  names: readonly ClusterCaseName[];
+  run: ClusterCase;
+  /** It takes its programs in turns; else two builds are run one after the other, round by round. */
+  takesTurns?: true;
+}
+
 /** What is measured together; of it is told what is asked for. */
-const CASES: ReadonlyArray<{ names: readonly ClusterCaseName[]; run: ClusterCase }> = [
-  { names: ["cluster-ready"], run: clusterReady },
-  { names: ["cluster-single", "cluster-delete"], run: clusterSingle },
-  { names: ["cluster-burst", "cluster-delete-burst"], run: clusterBurst },
+const CASES: readonly Together[] = [
+  { names: ["cluster-ready"], run: clusterReady, takesTurns: true },
+  { names: ["cluster-single", "cluster-delete"], run: clusterSingle, takesTurns: true },
+  { names: ["cluster-burst", "cluster-delete-burst"], run: clusterBurst, takesTurns: true },
   { names: ["cluster-exit"], run: clusterExit },
   { names: ["cluster-idle", "cluster-memory"], run: clusterIdle },
-  { names: ["volumes-single"], run: volumesSingle },
-  { names: ["volumes-burst"], run: volumesBurst },
+  { names: ["volumes-single"], run: volumesSingle, takesTurns: true },
+  { names: ["volumes-burst"], run: volumesBurst, takesTurns: true },
   { names: ["volumes-watch"], run: volumesWatch },
 ];
 
@@ -29,32 +38,57 @@ const LOG_TAIL_CHARACTERS = 4_000;
 
 /** The cases of a node in a cluster, on a containerd and an API server of their own. */
 export async function runClusterCases(
-  options: BenchOptions,
-  { signal, progress }: { signal: AbortSignal; progress(text: string): void },
-): Promise<{ measures: readonly Measure[]; runtimes: readonly string[] }> {
-  const { clusterCases } = options;
-  if (clusterCases.length === 0) return { measures: [], runtimes: [] };
-  progress("starting containerd and the control plane");
-  const { destroy, ...cluster } = await createClusterWorld(options.program, signal);
+  options: RunOptions & { clusterCases: readonly ClusterCaseName[] },
+  tools: RunTools,
+): Promise<CaseRuns> {
+  const { clusterCases, builds } = options;
+  if (clusterCases.length === 0) return NO_RUNS;
+  tools.progress("starting containerd and the control plane");
+  const { destroy, ...cluster } = await createClusterWorld(builds, tools.signal);
   try {
-    const measures: Measure[] = [];
-    for (const { names, run } of CASES) {
-      const asked: readonly string[] = clusterCases.filter((name) => names.includes(name));
+    const runs: CaseRun[] = [];
+    for (const together of CASES) {
+      const asked = clusterCases.filter((name) => together.names.includes(name));
       if (asked.length === 0) continue;
-      const say = (text: string) => progress(`${asked.join(", ")}: ${text}`);
-      try {
-        const measured = await run({ ...cluster, sizes: options.sizes, signal, progress: say });
-        measures.push(...measured.filter((measure) => asked.includes(measure.case)));
-      } catch (error) {
-        signal.throwIfAborted();
-        const log = (await readFile(cluster.world.agentLog, "utf8").catch(() => "")).slice(-LOG_TAIL_CHARACTERS);
-        throw new Error(`${asked.join(", ")}: ${messageOf(error)}\nnodelet said:\n${log}`, { cause: error });
-      }
+      runs.push(...(await runRounds(cluster, together, { ...options, asked, tools })));
     }
-    const others = cluster.programs.length > 1 ? [] : ["no Go kubelet beside it, for KUBELET_BIN is not set"];
-    return { measures, runtimes: [`containerd ${cluster.world.containerd.version}`, ...others] };
+    const isAlone = cluster.programs.length === 1;
+    const others = isAlone ? ["no Go kubelet beside it, for KUBELET_BIN is not set"] : [];
+    return { runs, runtimes: [`containerd ${cluster.world.containerd.version}`, ...others] };
   } finally {
-    progress("removing what was made");
+    tools.progress("removing what was made");
     await destroy();
   }
+}
+
+type Cluster = Pick<ClusterCaseContext, "world" | "floor" | "api" | "programs">;
+
+async function runRounds(
+  cluster: Cluster,
+  { run, takesTurns }: Together,
+  { builds, rounds, sizes, asked, tools }: RunOptions & { asked: readonly ClusterCaseName[]; tools: RunTools },
+): Promise<CaseRun[]> {
+  const { signal, progress } = tools;
+  const measure = async (programs: Cluster["programs"], turn: string): Promise<Measure[]> => {
+    const say = (text: string) => progress(`${asked.join(", ")}: ${turn}${text}`);
+    try {
+      const measured = await run({ ...cluster, programs, sizes, signal, progress: say });
+      return measured.filter((of) => asked.some((name) => name === of.case));
+    } catch (error) {
+      signal.throwIfAborted();
+      const log = (await readFile(cluster.world.agentLog, "utf8").catch(() => "")).slice(-LOG_TAIL_CHARACTERS);
+      throw new Error(`${asked.join(", ")}: ${messageOf(error)}\nnodelet said:\n${log}`, { cause: error });
+    }
+  };
+  if (builds.length === 1 || takesTurns) {
+    return [{ build: builds[0].name, measures: await measure(cluster.programs, "") }];
+  }
+  const runs: CaseRun[] = [];
+  for (let round = 0; round < rounds; round++) {
+    for (const [, program] of inTurn(cluster.programs, round)) {
+      const measures = await measure([program], `turn ${round + 1} of ${rounds}, `);
+      runs.push({ build: program.name, measures });
+    }
+  }
+  return runs;
 }

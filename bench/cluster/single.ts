@@ -34,12 +34,12 @@ interface NodePod {
 async function runPods(context: ClusterCaseContext, turns: Turns): Promise<Pods> {
   const { sizes, progress } = context;
   const pods: Pods = { floor: [], nodes: turns.runners.map(() => []) };
-  for (let index = -1; index < sizes.singlePods; index++) {
-    progress(`pod ${Math.max(index, 0) + 1} of ${sizes.singlePods}`);
+  for (let index = -1; index < sizes.clusterSinglePods; index++) {
+    progress(`pod ${Math.max(index, 0) + 1} of ${sizes.clusterSinglePods}`);
     const floorPod = await turns.floor(async () => await runFloorPod(context, `floor-${index + 1}`));
     // The first of each warms up.
     if (index >= 0) pods.floor.push(floorPod);
-    for (const [place, runner] of turns.runners.entries()) {
+    for (const [place, runner] of turns.inTurn(index)) {
       const pod = await turns.of(runner, async () => await runNodePod(context, runner, `single-${index + 1}`));
       if (index >= 0) pods.nodes[place]?.push(pod);
     }

@@ -1,5 +1,6 @@
 import { runAll } from "../../src/base/errors.ts";
 import * as cri from "../../src/cri/gen/cri-v1.ts";
+import { inTurn } from "../in-turn.ts";
 import type { ClusterCaseContext } from "./cluster-case.ts";
 import type { NodeProcess, NodeProgram } from "./node-program.ts";
 
@@ -12,6 +13,8 @@ export interface Runner {
 /** All programs and the floor in turns, so that noise meets each of them; while one works the others are stopped. */
 export interface Turns {
   runners: readonly Runner[];
+  /** The runners with their places; who comes first changes with every round. */
+  inTurn(round: number): ReadonlyArray<readonly [place: number, runner: Runner]>;
   floor<T>(turn: () => Promise<T>): Promise<T>;
   of<T>(runner: Runner, turn: () => Promise<T>): Promise<T>;
 }
@@ -28,6 +31,7 @@ export async function takeTurns<T>(context: ClusterCaseContext, work: (turns: Tu
     }
     return await work({
       runners,
+      inTurn: (round) => inTurn(runners, round),
       floor: async (turn) => await turn(),
       async of({ process }, turn) {
         await process.resume();

@@ -18,12 +18,12 @@ interface Pair {
 /** What a token, a config map and a secret add to a pod's start: pods with them and without, in turns. */
 export const volumesSingle: ClusterCase = async (context) => {
   const { sizes, progress, api } = context;
-  return await takeTurns(context, async ({ runners, of }) => {
+  return await takeTurns(context, async ({ runners, inTurn, of }) => {
     const pairs: Pair[][] = runners.map(() => []);
     await withVolumeObjects(api, async () => {
       for (let index = -1; index < sizes.volumePairs; index++) {
         progress(`pair ${Math.max(index, 0) + 1} of ${sizes.volumePairs}`);
-        for (const [place, runner] of runners.entries()) {
+        for (const [place, runner] of inTurn(index)) {
           const pair = await of(runner, async () => await runPair(context, runner, index));
           // The first warms up.
           if (index >= 0) pairs[place]?.push(pair);

@@ -1,5 +1,5 @@
 import { type Beside, type Measure, type Target, timed, type Unit } from "../measure.ts";
-import type { Sizes } from "../options.ts";
+import type { Sizes } from "../sizes.ts";
 import { summarize } from "../stats.ts";
 import type { ApiProgram } from "./api-server.ts";
 

@@ -1,13 +1,14 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
+import type { Build } from "../build.ts";
 import type { ApiProgram, Endpoint } from "./api-server.ts";
 import { endProcess, findFreePorts, readCpuMs, readMemory, startProcess, untilReady } from "./server-process.ts";
 
 /** The built program, started as a user starts it: its first line says with which flags of V8. */
-export function nodeletProgram(program: string): ApiProgram {
+export function nodeletProgram({ name, program }: Build): ApiProgram {
   return {
-    name: "nodelet",
+    name,
     async start(directory, signal) {
       await mkdir(directory, { recursive: true });
       const [port = 0] = await findFreePorts(1);

@@ -2,8 +2,9 @@ import { mkdtemp, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../src/base/errors.ts";
-import type { Measure } from "../measure.ts";
-import type { ApiCaseName, BenchOptions } from "../options.ts";
+import { type CaseRun, type CaseRuns, NO_RUNS, type RunOptions, type RunTools } from "../case-run.ts";
+import { inTurn } from "../in-turn.ts";
+import type { ApiCaseName } from "../options.ts";
 import type { ApiCase } from "./api-case.ts";
 import type { ApiProgram } from "./api-server.ts";
 import { apiCreate } from "./create.ts";
@@ -27,39 +28,53 @@ const TMPFS = 0x0102_1994;
 
 /** The cases of the control plane, each on servers of its own. */
 export async function runApiCases(
-  options: BenchOptions,
-  { signal, progress }: { signal: AbortSignal; progress(text: string): void },
-): Promise<{ measures: readonly Measure[]; runtimes: readonly string[] }> {
-  if (options.apiCases.length === 0) return { measures: [], runtimes: [] };
+  options: RunOptions & { apiCases: readonly ApiCaseName[] },
+  tools: RunTools,
+): Promise<CaseRuns> {
+  if (options.apiCases.length === 0) return NO_RUNS;
   const directory = await mkdtemp(join(tmpdir(), "nodelet-bench-"));
-  const measures: Measure[] = [];
-  const programs = findPrograms(options.program);
+  const runs: CaseRun[] = [];
   try {
-    for (const name of options.apiCases) {
-      const context = {
-        programs,
-        makeDirectory: async () => await mkdtemp(join(directory, "state-")),
-        sizes: options.sizes,
-        signal,
-        progress: (text: string) => progress(`${name}: ${text}`),
-      };
-      try {
-        measures.push(...(await CASES[name](context)));
-      } catch (error) {
-        signal.throwIfAborted();
-        throw new Error(`${name}: ${messageOf(error)}`, { cause: error });
-      }
-    }
-    const others = programs.length > 1 ? [] : ["no kube-apiserver beside it, for KUBEBUILDER_ASSETS is not set"];
-    return { measures, runtimes: [await describeDisk(directory), ...others] };
+    for (const name of options.apiCases) runs.push(...(await runRounds(name, { ...options, directory, tools })));
+    const isAlone = options.builds.length === 1 && findUpstream().length === 0;
+    const others = isAlone ? ["no kube-apiserver beside it, for KUBEBUILDER_ASSETS is not set"] : [];
+    return { runs, runtimes: [await describeDisk(directory), ...others] };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-function findPrograms(nodelet: string): ApiProgram[] {
+/** One build beside upstream's, or two builds one after the other, round by round. */
+async function runRounds(
+  name: ApiCaseName,
+  { builds, rounds, sizes, directory, tools }: RunOptions & { directory: string; tools: RunTools },
+): Promise<CaseRun[]> {
+  const { signal, progress } = tools;
+  const runs: CaseRun[] = [];
+  for (let round = 0; round < rounds; round++) {
+    for (const [, build] of inTurn(builds, round)) {
+      const turn = builds.length > 1 ? `turn ${round + 1} of ${rounds}, ` : "";
+      const context = {
+        programs: [nodeletProgram(build), ...(builds.length === 1 ? findUpstream() : [])],
+        makeDirectory: async () => await mkdtemp(join(directory, "state-")),
+        sizes,
+        signal,
+        progress: (text: string) => progress(`${name}: ${turn}${text}`),
+      };
+      try {
+        runs.push({ build: build.name, measures: await CASES[name](context) });
+      } catch (error) {
+        signal.throwIfAborted();
+        throw new Error(`${name}: ${messageOf(error)}`, { cause: error });
+      }
+    }
+  }
+  return runs;
+}
+
+function findUpstream(): ApiProgram[] {
   const assets = process.env["KUBEBUILDER_ASSETS"] ?? "";
-  return [nodeletProgram(nodelet), ...(assets === "" ? [] : [kubeApiserverProgram(assets)])];
+  return assets === "" ? [] : [kubeApiserverProgram(assets)];
 }
 
 /** Durable writes mean nothing on a disk that is none; TMPDIR names another. */

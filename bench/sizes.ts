@@ -1,0 +1,133 @@
+/** How much is measured. */
+export interface Sizes {
+  /** How often each build has its turn where two are compared. */
+  rounds: number;
+  /** Pods that are started and stopped one at a time, on either side. */
+  singlePods: number;
+  burstPods: number;
+  burstRounds: number;
+  /** Pods whose containers end one after another, and how many containers each has. */
+  exitPods: number;
+  exitContainers: number;
+  crashingPods: number;
+  idlePods: number;
+  idleSeconds: number;
+  agentStarts: number;
+  /** Pods of a cluster that are started and stopped one at a time. */
+  clusterSinglePods: number;
+  /** Starts of a node agent as a node of a cluster. */
+  clusterStarts: number;
+  /** Pods that are created at once, and how often. */
+  clusterBursts: ReadonlyArray<{ pods: number; rounds: number }>;
+  clusterIdlePods: number;
+  clusterIdleSeconds: number;
+  /** Pods with volumes, and as many without, started one at a time. */
+  volumePairs: number;
+  /** The same at once. */
+  volumeBurstPods: number;
+  /** Config maps that are mounted, and by how many pods. */
+  volumeConfigMaps: number;
+  volumeConfigMapPods: number;
+  /** Starts of the control plane on nothing, and as many on what the one before left. */
+  apiStarts: number;
+  /** Pods created one at a time. */
+  apiCreates: number;
+  /** Pods created by several clients at a time. */
+  apiParallelCreates: number;
+  apiWatchers: number;
+  apiWatchSeconds: number;
+  /** Pods that are listed, and whose memory is measured. */
+  apiPods: number;
+  apiLists: number;
+  apiSettleSeconds: number;
+}
+
+export const FULL: Sizes = {
+  rounds: 10,
+  singlePods: 30,
+  burstPods: 30,
+  burstRounds: 3,
+  exitPods: 10,
+  exitContainers: 10,
+  crashingPods: 20,
+  idlePods: 50,
+  idleSeconds: 30,
+  agentStarts: 10,
+  clusterSinglePods: 30,
+  clusterStarts: 10,
+  clusterBursts: [
+    { pods: 30, rounds: 3 },
+    { pods: 100, rounds: 1 },
+  ],
+  clusterIdlePods: 100,
+  clusterIdleSeconds: 60,
+  volumePairs: 60,
+  volumeBurstPods: 100,
+  volumeConfigMaps: 1_000,
+  volumeConfigMapPods: 20,
+  apiStarts: 10,
+  apiCreates: 2_000,
+  apiParallelCreates: 4_000,
+  apiWatchers: 1_000,
+  apiWatchSeconds: 10,
+  apiPods: 5_000,
+  apiLists: 20,
+  apiSettleSeconds: 60,
+};
+
+/** Few samples: whether it works, not how fast it is. */
+export const QUICK: Sizes = {
+  rounds: 3,
+  singlePods: 5,
+  burstPods: 10,
+  burstRounds: 1,
+  exitPods: 1,
+  exitContainers: 5,
+  crashingPods: 3,
+  idlePods: 10,
+  idleSeconds: 5,
+  agentStarts: 2,
+  clusterSinglePods: 5,
+  clusterStarts: 2,
+  clusterBursts: [{ pods: 10, rounds: 1 }],
+  clusterIdlePods: 10,
+  clusterIdleSeconds: 5,
+  volumePairs: 3,
+  volumeBurstPods: 10,
+  volumeConfigMaps: 20,
+  volumeConfigMapPods: 2,
+  apiStarts: 2,
+  apiCreates: 200,
+  apiParallelCreates: 400,
+  apiWatchers: 200,
+  apiWatchSeconds: 2,
+  apiPods: 500,
+  apiLists: 5,
+  apiSettleSeconds: 2,
+};
+
+/** A turn of a build that is compared with another; cases that take their programs in turns do all of it at once. */
+export const TURN: Sizes = {
+  ...FULL,
+  singlePods: 3,
+  burstRounds: 1,
+  exitPods: 2,
+  crashingPods: 5,
+  idlePods: 30,
+  idleSeconds: 10,
+  agentStarts: 1,
+  clusterBursts: [{ pods: 30, rounds: 5 }],
+  clusterIdlePods: 30,
+  clusterIdleSeconds: 10,
+  volumePairs: 20,
+  volumeBurstPods: 30,
+  volumeConfigMaps: 200,
+  volumeConfigMapPods: 5,
+  apiStarts: 1,
+  apiCreates: 500,
+  apiParallelCreates: 1_000,
+  apiWatchSeconds: 3,
+  apiPods: 2_000,
+  apiLists: 5,
+  apiSettleSeconds: 5,
+};
