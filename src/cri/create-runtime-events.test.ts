@@ -54,13 +54,22 @@ describe("planRetry", () => {
   });
 });
 
+function fakeContainerd() {
+  const fake = createFakeCri({ clock });
+  const version: typeof fake.runtime.version = async (request, options) => ({
+    ...(await fake.runtime.version(request, options)),
+    runtimeName: "containerd",
+  });
+  return { ...fake, runtime: { ...fake.runtime, version } };
+}
+
 describe("a subscription", () => {
   beforeEach(() => void vi.useFakeTimers({ now: 0 }));
   afterEach(() => void vi.useRealTimers());
 
   const recordingLog = (lines: string[]): Log => ({ ...silentLog, info: (message) => void lines.push(message) });
 
-  const subscribe = (fake: ReturnType<typeof createFakeCri>, containerd?: ContainerdEvents) => {
+  const subscribe = (fake: Pick<ReturnType<typeof createFakeCri>, "runtime">, containerd?: ContainerdEvents) => {
     const controller = new AbortController();
     const lines: string[] = [];
     const seen: string[] = [];
@@ -96,7 +105,7 @@ describe("a subscription", () => {
   it("takes containerd's own events where that is the runtime", async () => {
     const value = ContainerDelete.encode({ id: "c" }).finish();
     const event = { typeUrl: "containerd.events.ContainerDelete", value };
-    const { lines, seen, end } = subscribe(createFakeCri({ clock }), {
+    const { lines, seen, end } = subscribe(fakeContainerd(), {
       async *subscribe(_filters, { signal }) {
         yield Envelope.fromPartial({ namespace: "k8s.io", event });
         await new Promise((resolve) => signal?.addEventListener("abort", resolve));
@@ -106,6 +115,19 @@ describe("a subscription", () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(seen).toEqual(["0 connected", "0 deleted c"]);
     expect(lines).toEqual(["container events come from containerd's event service"]);
+    await end();
+  });
+
+  it("takes CRI's events where another runtime takes its time to refuse containerd's", async () => {
+    const { lines, seen, end } = subscribe(createFakeCri({ clock }), {
+      async *subscribe(_filters, { signal }) {
+        await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+      },
+      close: () => undefined,
+    });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(lines).toEqual(["container events come from CRI GetContainerEvents"]);
+    expect(seen).toEqual(["100 connected"]);
     await end();
   });
 

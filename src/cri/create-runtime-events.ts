@@ -38,9 +38,9 @@ export function createRuntimeEvents(deps: RuntimeEventsDeps): RuntimeEvents {
         said = message;
       };
       while (!signal.aborted) {
-        const { name, open } = sources[attempt.source] ?? NO_SOURCE;
+        const { name, runtimeName, open } = sources[attempt.source] ?? NO_SOURCE;
         const begunAt = deps.clock.monotonic();
-        const connection = watchConnection(deps, signal, (connected) => {
+        const connection = watchConnection({ ...deps, runtimeName }, signal, (connected) => {
           if (connected) sayOnce(`container events come from ${name}`);
           onConnected(connected);
         });
@@ -56,7 +56,7 @@ export function createRuntimeEvents(deps: RuntimeEventsDeps): RuntimeEvents {
           await connection.end();
         }
         if (signal.aborted) return;
-        const unsupported = isCriError(failure, "unimplemented");
+        const unsupported = connection.isForeign || isCriError(failure, "unimplemented");
         const next = planRetry(attempt, {
           unsupported,
           wasSteady: connection.wasConnected && deps.clock.monotonic() - begunAt >= STEADY_MS,
@@ -74,6 +74,8 @@ export function createRuntimeEvents(deps: RuntimeEventsDeps): RuntimeEvents {
 
 interface EventSource {
   name: string;
+  /** The one runtime that has it; undefined where any may have it. */
+  runtimeName?: string;
   open(signal: AbortSignal): AsyncIterable<RuntimeEvent>;
 }
 
@@ -83,7 +85,7 @@ function computeSources({ runtime, containerd, stops, clock }: RuntimeEventsDeps
   const cri: EventSource = { name: "CRI GetContainerEvents", open: (signal) => followCriEvents(runtime, signal) };
   if (containerd === undefined) return [cri];
   const open = (signal: AbortSignal) => followContainerdEvents({ containerd, runtime, stops, clock }, signal);
-  return [{ name: "containerd's event service", open }, cri];
+  return [{ name: "containerd's event service", runtimeName: "containerd", open }, cri];
 }
 
 async function* followCriEvents(
@@ -149,6 +151,8 @@ interface Connection {
   confirm(): void;
   end(): Promise<void>;
   readonly wasConnected: boolean;
+  /** The runtime is another one than that which has such a stream. */
+  readonly isForeign: boolean;
 }
 
 const SETTLE_MS = 100;
@@ -156,16 +160,18 @@ const CONFIRM_RETRY_MS = 1_000;
 
 /**
  * Finds out whether a stream is open. Servers send nothing before the first event, so the evidence is indirect: a call
- * made together with the stream was answered, and a moment later the stream still has not failed.
+ * made together with the stream was answered, and a moment later the stream still has not failed. A busy runtime takes
+ * longer than that to refuse a stream that it does not have, so that its name counts, too.
  */
 function watchConnection(
-  { runtime, clock }: RuntimeEventsDeps,
+  { runtime, clock, runtimeName }: RuntimeEventsDeps & { runtimeName: string | undefined },
   parent: AbortSignal,
   onConnected: (connected: boolean) => void,
 ): Connection {
   const { controller, release } = childController(parent);
   const { signal } = controller;
   let connected = false;
+  let isForeign = false;
   const confirm = () => {
     if (connected || signal.aborted) return;
     connected = true;
@@ -173,12 +179,11 @@ function watchConnection(
   };
   const confirmed = (async () => {
     while (!connected && !signal.aborted) {
-      const answered = await runtime.version({ version: "" }, { signal }).then(
-        () => true,
-        () => false,
-      );
-      await pause(clock, answered ? SETTLE_MS : CONFIRM_RETRY_MS, signal);
-      if (answered) confirm();
+      const answer = await runtime.version({ version: "" }, { signal }).catch(() => undefined);
+      isForeign = answer !== undefined && runtimeName !== undefined && answer.runtimeName !== runtimeName;
+      if (isForeign) controller.abort();
+      await pause(clock, answer === undefined ? CONFIRM_RETRY_MS : SETTLE_MS, signal);
+      if (answer !== undefined) confirm();
     }
   })();
   return {
@@ -192,6 +197,9 @@ function watchConnection(
     },
     get wasConnected() {
       return connected;
+    },
+    get isForeign() {
+      return isForeign;
     },
   };
 }
