@@ -69,7 +69,7 @@ export function createDriver(runtime: RuntimeUnderTest): Driver {
     async create({ id, config: sandboxConfig }, script, attempt = 0) {
       const config = ContainerConfig.fromPartial({
         metadata: { name: "main", attempt },
-        image: { image: runtime.image },
+        image: { image: runtime.image, userSpecifiedImage: runtime.image },
         command: typeof script === "string" ? ["sh", "-c", script] : script,
         labels: { "io.kubernetes.container.name": "main" },
         annotations: { "io.kubernetes.container.restartCount": String(attempt) },

@@ -6,6 +6,7 @@ import { describeEvents } from "./cri-events.ts";
 import { describeImages } from "./cri-images.ts";
 import { describeSandboxes } from "./cri-sandboxes.ts";
 import { describeStats } from "./cri-stats.ts";
+import { readWhyNoCrio, startCrio } from "./crio-under-test.ts";
 import {
   type RuntimeUnderTest,
   readWhyNoContainerd,
@@ -41,3 +42,8 @@ describe("CRI: the fake runtime", () => describeCri(startFakeRuntime));
 const whyNot = await readWhyNoContainerd();
 if (whyNot) console.warn(`SKIPPED: the CRI contract on real containerd, every case of it: ${whyNot}`);
 describe.skipIf(whyNot)("CRI: containerd", () => describeCri(startRealRuntime));
+
+const whyNoCrio = await readWhyNoCrio();
+describe.skipIf(whyNoCrio)(`CRI: CRI-O${whyNoCrio === undefined ? "" : ` (skipped: ${whyNoCrio})`}`, () =>
+  describeCri(startCrio),
+);

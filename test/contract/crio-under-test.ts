@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { openSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { silentLog } from "../../src/base/log.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
+import { findCniBinDirectory, findProgram } from "../../src/cluster/containerd/machine-facts.ts";
+import { unmountBeneath } from "../../src/cluster/containerd/mount-namespace.ts";
+import { buildImages } from "../../src/cluster/images/build-images.ts";
+import { DEMO_IMAGE, PAUSE_IMAGE } from "../../src/cluster/images/image-references.ts";
+import { runCommand } from "../../src/cluster/processes/run-command.ts";
+import { connectCri } from "../../src/cri/connect.ts";
+import { connectContainerdEvents } from "../../src/cri/containerd-events.ts";
+import { createRuntimeEvents } from "../../src/cri/create-runtime-events.ts";
+import { watchOwnStops } from "../../src/cri/own-stops.ts";
+import type { Cri } from "../../src/cri/port.ts";
+import { createLinuxHost } from "../../src/host/linux/create-linux-host.ts";
+import { claimNetwork } from "../machine/claims.ts";
+import type { RuntimeUnderTest } from "./runtime-under-test.ts";
+
+/** CRI-O's program, with `pinns` beside it. Debian has no package of it. */
+const crio = process.env["NODELET_TEST_CRIO"] ?? "";
+/** The program that makes its containers; Debian's crun is too old for it. */
+const ociRuntime = process.env["NODELET_TEST_CRIO_RUNTIME"] ?? "runc";
+/** The programs that CRI-O starts, and the one that puts images into its storage. */
+const PROGRAMS = [ociRuntime, "conmon", "skopeo"];
+const STOP_GRACE_MS = 10_000;
+
+/** Why the cases cannot run on CRI-O here; undefined where they can. */
+export async function readWhyNoCrio(): Promise<string | undefined> {
+  if (crio === "") return "NODELET_TEST_CRIO does not name it";
+  for (const program of [crio, ...PROGRAMS]) {
+    if ((await findProgram(program, process.env["PATH"] ?? "")) === undefined) return `${program} is not installed`;
+  }
+  return (await findCniBinDirectory()) === undefined ? "the CNI plugins are not installed" : undefined;
+}
+
+/** A CRI-O with everything that it has in a directory of its own. */
+export async function startCrio(): Promise<RuntimeUnderTest> {
+  const directory = await mkdtemp(join(tmpdir(), "nodelet-crio-"));
+  const { bridge, podCidr } = await claimNetwork();
+  await writeConfiguration(directory, { bridge, podCidr });
+  await importImages(directory);
+  let program = startProgram(directory);
+  const endpoint = `unix://${directory}/crio.sock`;
+  const connected = connectCri({ endpoint, requestTimeoutMs: 20_000, log: silentLog, metrics: createMetrics() });
+  const { runtime, stops } = watchOwnStops(connected.runtime);
+  const cri = { ...connected, runtime };
+  const containerd = connectContainerdEvents(endpoint);
+  const { clock } = createLinuxHost();
+  await untilReady(cri);
+  return {
+    cri,
+    events: createRuntimeEvents({ runtime, containerd, stops, clock, log: silentLog }),
+    clock,
+    image: DEMO_IMAGE,
+    logDirectory: join(directory, "pod-logs"),
+    wait: async (ms) => await delay(ms),
+    settled: async (promise) => await promise,
+    async restart() {
+      await stopProgram(program);
+      program = startProgram(directory);
+      await untilReady(cri);
+    },
+    async dispose() {
+      const { items } = await cri.runtime.listPodSandbox({ filter: undefined });
+      for (const { id } of items) await cri.runtime.removePodSandbox({ podSandboxId: id });
+      cri.close();
+      containerd.close();
+      await stopProgram(program);
+      await unmountBeneath(directory);
+      await runCommand("ip", ["link", "delete", bridge]).catch(() => undefined);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function writeConfiguration(directory: string, { bridge, podCidr }: { bridge: string; podCidr: string }) {
+  const at = (name: string) => JSON.stringify(join(directory, name));
+  const ipam = { type: "host-local", dataDir: join(directory, "ipam"), ranges: [[{ subnet: podCidr }]] };
+  const plugins = [
+    { type: "bridge", bridge, isGateway: true, ipam },
+    { type: "portmap", capabilities: { portMappings: true } },
+  ];
+  const pinns = join(dirname(crio), "pinns");
+  const configuration = `[crio]
+root = ${at("root")}
+runroot = ${at("run")}
+storage_driver = "overlay"
+log_dir = ${at("logs")}
+version_file = ${at("version")}
+version_file_persist = ${at("version-persist")}
+clean_shutdown_file = ${at("clean")}
+[crio.api]
+listen = ${at("crio.sock")}
+[crio.runtime]
+default_runtime = "tested"
+cgroup_manager = "cgroupfs"
+container_exits_dir = ${at("exits")}
+container_attach_socket_dir = ${at("attach")}
+namespaces_dir = ${at("namespaces")}
+hooks_dir = []
+pinns_path = ${JSON.stringify(pinns)}
+apparmor_profile = "unconfined"
+enable_pod_events = true
+[crio.runtime.runtimes.tested]
+runtime_path = ${JSON.stringify(await findProgram(ociRuntime, process.env["PATH"] ?? ""))}
+runtime_root = ${at("oci")}
+monitor_cgroup = "pod"
+[crio.image]
+pause_image = ${JSON.stringify(PAUSE_IMAGE)}
+signature_policy = ${at("policy.json")}
+[crio.network]
+network_dir = ${at("cni")}
+plugin_dirs = [${JSON.stringify(await findCniBinDirectory())}]
+`;
+  await mkdir(join(directory, "cni"));
+  await writeFile(
+    join(directory, "cni/10-test.conflist"),
+    JSON.stringify({ cniVersion: "1.0.0", name: "test", plugins }),
+  );
+  await writeFile(join(directory, "crio.conf"), configuration);
+  await writeFile(join(directory, "policy.json"), '{"default":[{"type":"insecureAcceptAnything"}]}');
+  await writeFile(join(directory, "registries.conf"), "unqualified-search-registries = []\n");
+}
+
+async function importImages(directory: string): Promise<void> {
+  for (const { ref, tar } of await buildImages(join(directory, "images"))) {
+    const storage = `containers-storage:[overlay@${directory}/root+${directory}/run]${ref}`;
+    await runCommand("skopeo", ["--policy", join(directory, "policy.json"), "copy", `oci-archive:${tar}`, storage]);
+  }
+}
+
+function startProgram(directory: string): ChildProcess {
+  const log = openSync(join(directory, "crio.log"), "a");
+  return spawn(crio, ["--config", join(directory, "crio.conf"), "--config-dir", ""], {
+    stdio: ["ignore", log, log],
+    env: { ...process.env, CONTAINERS_REGISTRIES_CONF: join(directory, "registries.conf") },
+  });
+}
+
+async function stopProgram(program: ChildProcess): Promise<void> {
+  const ended = once(program, "exit");
+  program.kill();
+  const timer = setTimeout(() => program.kill("SIGKILL"), STOP_GRACE_MS);
+  await ended;
+  clearTimeout(timer);
+}
+
+async function untilReady({ runtime }: Cri): Promise<void> {
+  for (let attempt = 0; attempt < 400; attempt++) {
+    const answer = await runtime.status({ verbose: false }).catch(() => undefined);
+    if (answer?.status?.conditions.every(({ status }) => status) === true) return;
+    await delay(50);
+  }
+  throw new Error("CRI-O did not become ready");
+}
