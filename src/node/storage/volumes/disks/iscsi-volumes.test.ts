@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ISCSIVolumeSource, PersistentVolumeSpec, Pod } from "../../../../api/gen/types.ts";
+import { silentLog } from "../../../../base/log.ts";
 import { createFakeHost, type FakeHost } from "../../../../host/fake/create-fake-host.ts";
 import { boundClaim } from "../persistent/__fixtures__/claims.ts";
 import { dieAfter } from "../persistent/__fixtures__/crash.ts";
@@ -30,7 +31,7 @@ let running: Promise<void> | undefined;
 
 const start = () => {
   const { files, mounts, clock, programs } = host;
-  const log = { error() {}, info() {}, debug() {}, warn: (message: string) => void warnings.push(message) };
+  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
   const secret = async () => {
     const data = Object.entries(secrets).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
     return await Promise.resolve({ data: Object.fromEntries(data) });

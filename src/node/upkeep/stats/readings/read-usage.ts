@@ -11,6 +11,7 @@ import { listNonContainerGroups } from "./list-non-container-groups.ts";
 import { createPodCpuTotals } from "./pod-cpu-totals.ts";
 import { createProcessFiles } from "./process-files.ts";
 import { type RuntimeUsage, readRuntimeUsage } from "./runtime-usage.ts";
+import type { SandboxStats, SandboxUsage } from "./sandbox-stats.ts";
 import type {
   ContainerUsage,
   GroupUsage,
@@ -38,6 +39,8 @@ interface UsageReaderDeps {
   readonly proc: Pick<Proc, "interfacesOf" | "pressure" | "openFiles" | "openFileLimit">;
   /** The runtime is asked only about containers that have no cgroup here. */
   readonly runtime: Pick<RuntimeService, "listContainerStats">;
+  /** The runtime's own statistics, where they are taken in place of the kernel's (`PodAndContainerStatsFromCRI`). */
+  readonly sandboxStats?: SandboxStats | undefined;
   readonly log: Log;
   /** The pods that the runtime holds, by UID, as of the last listing. */
   runtimePods(): ReadonlyMap<string, RuntimePod>;
@@ -131,6 +134,26 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     return [{ pod, createdAt: subject.sandbox.createdAt, sandbox, containers, cpuTotal, network }];
   };
 
+  /** A rate that the runtime does not tell is that of its counter. Pods that it does not know are left out, as upstream. */
+  const describeTold = ({ pod, sandbox, containers }: Subject, told: SandboxUsage | undefined): PodUsage[] => {
+    if (told === undefined) return [];
+    const found = containers.flatMap(({ id, name, createdAt }): ContainerUsage[] => {
+      const measured = told.containers.get(id);
+      if (measured === undefined) return [];
+      const key = `${TOLD}${id}`;
+      const cpuRate = measured.cpuRate ?? observe(key, measured.usage, createdAt);
+      return [{ ...measured, cpuRate, id, name, createdAt, path: undefined }];
+    });
+    if (found.length === 0) return [];
+    const { uid, name, namespace } = pod;
+    const { createdAt } = sandbox;
+    const reference = { uid, name, namespace };
+    const cpuTotal = told.total?.usage.cpu?.usageNanoseconds;
+    return [
+      { pod: reference, createdAt, sandbox: undefined, containers: found, cpuTotal, network: told.network, told },
+    ];
+  };
+
   const readNode = async (details: boolean): Promise<NodeUsage> => {
     const measured = await measure("/", details);
     if (measured === undefined) throw new Error("the kernel does not count what processes use: no cgroups are mounted");
@@ -182,7 +205,9 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     async read({ details, rates: wantsRates }, signal) {
       throwIfAborted(signal);
       const subjects = [...deps.runtimePods().values()].flatMap(findSubject);
-      const places = await findPlaces(subjects, signal);
+      // The details are the kernel's alone.
+      const told = details ? undefined : await deps.sandboxStats?.read(signal);
+      const places = told ? NO_PLACES : await findPlaces(subjects, signal);
       const names = { ...(await findDaemons(cgroups, options)), allPods: deps.cgroupOfAllPods?.() };
       const node = await readNode(details);
       const kubelet = names.kubelet === undefined ? undefined : await measure(names.kubelet, details);
@@ -190,7 +215,11 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
       const runtime = names.runtime === undefined ? undefined : await measure(names.runtime, details);
       const allPods = names.allPods === undefined ? undefined : await measure(names.allPods, details);
       const pods: PodUsage[] = [];
-      for (const subject of subjects) pods.push(...(await readPod(subject, places, details)));
+      for (const subject of subjects) {
+        pods.push(
+          ...(told ? describeTold(subject, told.get(subject.sandbox.id)) : await readPod(subject, places, details)),
+        );
+      }
       totals.retain(new Set(subjects.map(({ pod }) => pod.uid)));
       rates.forget(clock.monotonic() - REMEMBERED_MS);
       const groups = details ? await readGroups(names, pods) : [];
@@ -200,11 +229,16 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
   };
 }
 
+/** The counters that a runtime tells are no cgroup's, and so have names that no path has. */
+const TOLD = "told by the runtime: ";
+
 /** Says where each container is measured: in its cgroup (`paths`) or by the runtime (`told`). */
 interface Places {
   readonly paths: ReadonlyMap<string, string>;
   readonly told: ReadonlyMap<string, RuntimeUsage>;
 }
+
+const NO_PLACES: Places = { paths: new Map(), told: new Map() };
 
 interface DaemonCgroups {
   readonly kubelet: string | undefined;
