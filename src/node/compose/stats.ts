@@ -1,6 +1,6 @@
 import type { Part } from "../../base/run-parts.ts";
 import type { NodeView, StatisticsPage } from "../server/handlers.ts";
-import { createRuntimeMetrics, type RuntimeMetrics } from "../upkeep/stats/metrics/runtime-metrics.ts";
+import { createRuntimeSeries, type RuntimeSeries } from "../upkeep/stats/metrics/runtime-series.ts";
 import { createNodeStats, type NodeStats } from "../upkeep/stats/node-stats.ts";
 import { createContainerReadings } from "../upkeep/stats/readings/container-readings.ts";
 import { createStorageUsageReader } from "../upkeep/stats/readings/read-storage.ts";
@@ -40,7 +40,7 @@ export function composeStats(foundation: Foundation, neighbours: StatsNeighbours
   return {
     stats,
     pages: {
-      ...createStatsEndpoints({ stats, containers, runtimeMetrics: composeRuntimeMetrics(foundation), log }),
+      ...createStatsEndpoints({ stats, containers, runtimeSeries: composeRuntimeSeries(foundation), log }),
       "/metrics/probes": composeProbePage(probes),
     },
     part: { name: "statistics", run: stats.run },
@@ -70,9 +70,9 @@ function composeUsageReader({ ports, config }: Foundation, { readings, runtime }
   );
 }
 
-function composeRuntimeMetrics({ ports, config }: Foundation): RuntimeMetrics | undefined {
+function composeRuntimeSeries({ ports, config }: Foundation): RuntimeSeries | undefined {
   const { cri, log } = ports;
-  return isFromRuntime(config) ? createRuntimeMetrics({ runtime: cri.runtime, log }) : undefined;
+  return isFromRuntime(config) ? createRuntimeSeries({ runtime: cri.runtime, log }) : undefined;
 }
 
 /** Whether the runtime is asked in place of the kernel for what pods and containers use. */

@@ -10,7 +10,7 @@ import {
 } from "./metrics/cadvisor-metrics.ts";
 import { METRIC_PAGE_TYPE, type MetricFamily, renderMetrics } from "./metrics/metric-page.ts";
 import { computeResourceMetrics } from "./metrics/resource-metrics.ts";
-import type { RuntimeMetrics } from "./metrics/runtime-metrics.ts";
+import type { RuntimeSeries } from "./metrics/runtime-series.ts";
 import type { NodeStats } from "./node-stats.ts";
 
 /** A request for statistics. Only the node's own API gives a signal, which fires when the client has gone. */
@@ -29,7 +29,7 @@ interface StatsEndpointsDeps {
     readMachine(): Promise<MachineInput>;
   };
   /** The runtime's own series, where they are shown in place of the kernel's (`PodAndContainerStatsFromCRI`). */
-  readonly runtimeMetrics?: RuntimeMetrics | undefined;
+  readonly runtimeSeries?: RuntimeSeries | undefined;
   readonly log: Log;
 }
 
@@ -37,7 +37,7 @@ interface StatsEndpointsDeps {
 const NEVER = new AbortController().signal;
 
 /** Follows pkg/kubelet/server/stats/handler.go and `InstallAuthNotRequiredHandlers` of pkg/kubelet/server/server.go. */
-export function createStatsEndpoints({ stats, containers, runtimeMetrics, log }: StatsEndpointsDeps): StatsEndpoints {
+export function createStatsEndpoints({ stats, containers, runtimeSeries, log }: StatsEndpointsDeps): StatsEndpoints {
   /** Makes a page that itself reports when the readings could not be made. */
   const page = async <T>(
     what: string,
@@ -73,7 +73,7 @@ export function createStatsEndpoints({ stats, containers, runtimeMetrics, log }:
     },
     async "/metrics/cadvisor"({ signal = NEVER }) {
       const read = async () => {
-        const families = await runtimeMetrics?.read(signal);
+        const families = await runtimeSeries?.read(signal);
         if (families === undefined) return computeCadvisorMetrics(await containers.readAll(signal));
         return computeRuntimePage(families, await containers.readMachine());
       };

@@ -8,7 +8,7 @@ import {
 } from "../../../cri/gen/cri-v1.ts";
 import { CriError } from "../../../cri/port.ts";
 import { createStatsWorld, MIB } from "./__fixtures__/stats-world.ts";
-import { createRuntimeMetrics } from "./metrics/runtime-metrics.ts";
+import { createRuntimeSeries } from "./metrics/runtime-series.ts";
 import { createSandboxStats } from "./readings/sandbox-stats.ts";
 import { createStatsEndpoints } from "./stats-endpoints.ts";
 
@@ -112,7 +112,7 @@ const create = () => {
       readAll: async () => await Promise.reject(new Error("the kernel was asked")),
       readMachine: async () => ({ machine: { ...machine, ...identity }, node: await world.stats.constants() }),
     },
-    runtimeMetrics: createRuntimeMetrics({ runtime, log }),
+    runtimeSeries: createRuntimeSeries({ runtime, log }),
     log,
   });
   return { world, endpoints };

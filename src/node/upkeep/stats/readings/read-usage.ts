@@ -134,26 +134,6 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     return [{ pod, createdAt: subject.sandbox.createdAt, sandbox, containers, cpuTotal, network }];
   };
 
-  /** A rate that the runtime does not tell is that of its counter. Pods that it does not know are left out, as upstream. */
-  const describeTold = ({ pod, sandbox, containers }: Subject, told: SandboxUsage | undefined): PodUsage[] => {
-    if (told === undefined) return [];
-    const found = containers.flatMap(({ id, name, createdAt }): ContainerUsage[] => {
-      const measured = told.containers.get(id);
-      if (measured === undefined) return [];
-      const key = `${TOLD}${id}`;
-      const cpuRate = measured.cpuRate ?? observe(key, measured.usage, createdAt);
-      return [{ ...measured, cpuRate, id, name, createdAt, path: undefined }];
-    });
-    if (found.length === 0) return [];
-    const { uid, name, namespace } = pod;
-    const { createdAt } = sandbox;
-    const reference = { uid, name, namespace };
-    const cpuTotal = told.total?.usage.cpu?.usageNanoseconds;
-    return [
-      { pod: reference, createdAt, sandbox: undefined, containers: found, cpuTotal, network: told.network, told },
-    ];
-  };
-
   const readNode = async (details: boolean): Promise<NodeUsage> => {
     const measured = await measure("/", details);
     if (measured === undefined) throw new Error("the kernel does not count what processes use: no cgroups are mounted");
@@ -217,7 +197,9 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
       const pods: PodUsage[] = [];
       for (const subject of subjects) {
         pods.push(
-          ...(told ? describeTold(subject, told.get(subject.sandbox.id)) : await readPod(subject, places, details)),
+          ...(told
+            ? describeTold(subject, told.get(subject.sandbox.id), observe)
+            : await readPod(subject, places, details)),
         );
       }
       totals.retain(new Set(subjects.map(({ pod }) => pod.uid)));
@@ -227,6 +209,31 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
       return wantsRates ? await completeRates(snapshot, names, signal) : snapshot;
     },
   };
+}
+
+type ObserveCpu = (key: string, usage: CgroupUsage, createdAt: number) => number | undefined;
+
+/** A rate that the runtime does not tell is that of its counter. Pods that it does not know are left out, as upstream. */
+function describeTold(subject: Subject, told: SandboxUsage | undefined, observe: ObserveCpu): PodUsage[] {
+  const { pod, sandbox } = subject;
+  const containers = subject.containers.flatMap(({ id, name, createdAt }): ContainerUsage[] => {
+    const measured = told?.containers.get(id);
+    if (measured === undefined) return [];
+    const cpuRate = measured.cpuRate ?? observe(`${TOLD}${id}`, measured.usage, createdAt);
+    return [{ ...measured, cpuRate, id, name, createdAt, path: undefined }];
+  });
+  if (told === undefined || containers.length === 0) return [];
+  const { uid, name, namespace } = pod;
+  const cpuTotal = told.total?.usage.cpu?.usageNanoseconds;
+  const { network } = told;
+  return [
+    {
+      pod: { uid, name, namespace },
+      createdAt: sandbox.createdAt,
+      sandbox: undefined,
+      ...{ containers, cpuTotal, network, told },
+    },
+  ];
 }
 
 /** The counters that a runtime tells are no cgroup's, and so have names that no path has. */

@@ -12,7 +12,7 @@ export interface SandboxUsage extends ToldPod {
 }
 
 /** What the runtime tells of a container, and when it was so, in milliseconds since the epoch. */
-export interface ToldContainer extends RuntimeUsage {
+interface ToldContainer extends RuntimeUsage {
   readonly at: number;
 }
 

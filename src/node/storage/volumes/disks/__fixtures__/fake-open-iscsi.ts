@@ -3,7 +3,7 @@ import type { FakeEnd } from "../../../../../host/fake/fake-programs.ts";
 import type { FakeScsi } from "./fake-scsi.ts";
 
 /** A disk of an iSCSI target of another machine. */
-export interface FakeTarget {
+interface FakeTarget {
   readonly iqn: string;
   /** The disk that each portal leads to, by portal; the same unit everywhere. */
   readonly portals: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import type { Programs } from "../../../../../host/programs-port.ts";
-import { ProgramError, runProgram } from "../run-program.ts";
+import { callProgram, ProgramError } from "../call-program.ts";
 
 /** open-iscsi's program, as upstream calls it (pkg/volume/iscsi/iscsi_util.go). Each call rejects with its words. */
 export interface Iscsiadm {
@@ -31,7 +31,7 @@ const EXIT = { sessionNotFound: 2, sessionExists: 15, nothingFound: 21 } as cons
 const CHAP_KEYS = ["username", "password", "username_in", "password_in"];
 
 export function createIscsiadm(deps: { readonly programs: Pick<Programs, "run"> }, signal?: AbortSignal): Iscsiadm {
-  const run = async (...args: string[]) => await runProgram(deps, { path: "iscsiadm", args, signal });
+  const run = async (...args: string[]) => await callProgram(deps, { path: "iscsiadm", args, signal });
   const runIfThere = async (...args: string[]) => {
     await run(...args).catch(ignoreExit(EXIT.sessionNotFound, EXIT.nothingFound));
   };

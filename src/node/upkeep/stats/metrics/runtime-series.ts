@@ -5,12 +5,12 @@ import { isCriError, type RuntimeService } from "../../../../cri/port.ts";
 import type { MetricFamily } from "./metric-page.ts";
 
 /** The series of pods and containers that the runtime makes, in place of those that cadvisor makes of cgroups. */
-export interface RuntimeMetrics {
+export interface RuntimeSeries {
   /** Undefined where the runtime makes none. Rejects where it does not answer. */
   read(signal: AbortSignal): Promise<readonly MetricFamily[] | undefined>;
 }
 
-interface RuntimeMetricsDeps {
+interface RuntimeSeriesDeps {
   readonly runtime: Pick<RuntimeService, "listMetricDescriptors" | "listPodSandboxMetrics">;
   readonly log: Log;
 }
@@ -27,7 +27,7 @@ const NANOSECONDS_PER_MS = 1_000_000n;
  * Asks the runtime (pkg/kubelet/metrics/collectors/cri_metrics.go). What its series are called and labelled does not change
  * while it runs, and is asked for once; a sample that does not fit to it is left out.
  */
-export function createRuntimeMetrics({ runtime, log }: RuntimeMetricsDeps): RuntimeMetrics {
+export function createRuntimeSeries({ runtime, log }: RuntimeSeriesDeps): RuntimeSeries {
   let descriptors: ReadonlyMap<string, Descriptor> | undefined;
   let isTold = false;
 
