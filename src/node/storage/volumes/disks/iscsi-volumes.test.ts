@@ -249,6 +249,15 @@ describe("an initiator", () => {
     });
   });
 
+  it("is taken away also where its interface is gone", async () => {
+    source = { ...DISK, initiatorName: "iqn.2026-11.com.example:me" };
+    await setUp();
+    iscsi.interfaces.delete("10.0.0.1:3260:data");
+    await volumes.tearDown("a");
+    await sweep();
+    expect(plugin.volumesInUse()).toEqual([]);
+  });
+
   it("proves itself with what the secret says, and not without", async () => {
     source = { ...DISK, iqn: `${IQN}s`, chapAuthSession: true, secretRef: { name: "chap" } };
     expect(await setUpLate()).toContain("authorization failure");
