@@ -46,6 +46,7 @@ it("tells what a real runtime tells of pods and their containers", async () => {
 });
 
 it("has the series of containers, whoever makes them", async () => {
+  expect(await get("/metrics")).toContain('kubelet_metrics_provider{provider="cri"} 1');
   expect(await get("/metrics/cadvisor")).toMatch(/^container_cpu_usage_seconds_total\{.*pod="busy-e2e".*\} [\d.]+/m);
   expect(await get("/metrics/resource")).toMatch(/^pod_cpu_usage_seconds_total\{.*pod="busy-e2e".*\} [\d.]+/m);
 });
