@@ -68,6 +68,8 @@ const runtime = {
         descriptors: [
           { name: "container_memory_rss", help: "Size of RSS", labelKeys: ["id", "pod"] },
           { name: "container_cpu_usage_seconds_total", help: "CPU time", labelKeys: ["id"] },
+          { name: "container\nx", help: "", labelKeys: [] },
+          { name: "container_x", help: "", labelKeys: ['id="'] },
         ],
       }),
     ),
@@ -81,6 +83,8 @@ const runtime = {
               { name: "container_memory_rss", metricType: MetricType.GAUGE, labelValues: ["s", "web"], value: many(9) },
               { name: "container_memory_rss", metricType: MetricType.GAUGE, labelValues: ["s"], value: many(9) },
               { name: "unknown", metricType: MetricType.GAUGE, labelValues: [], value: many(9) },
+              { name: "container\nx", metricType: MetricType.GAUGE, labelValues: [], value: many(9) },
+              { name: "container_x", metricType: MetricType.GAUGE, labelValues: ["s"], value: many(9) },
             ],
             containerMetrics: [
               {

@@ -35,7 +35,7 @@ export function createRuntimeSeries({ runtime, log }: RuntimeSeriesDeps): Runtim
     const call = { signal, timeoutMs: TIMEOUT_MS };
     if (descriptors === undefined) {
       const answer = await runtime.listMetricDescriptors({}, call);
-      descriptors = new Map(answer.descriptors.map(({ name, ...rest }) => [name, rest]));
+      descriptors = new Map(answer.descriptors.filter(isFit).map(({ name, ...rest }) => [name, rest]));
     }
     const { podMetrics } = await runtime.listPodSandboxMetrics({}, call);
     return podMetrics.flatMap(({ metrics, containerMetrics }) => [
@@ -63,6 +63,11 @@ export function createRuntimeSeries({ runtime, log }: RuntimeSeriesDeps): Runtim
       }
     },
   };
+}
+
+/** A name that the format does not have would spoil the page for all others. */
+function isFit({ name, labelKeys }: Descriptor & { readonly name: string }): boolean {
+  return /^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name) && labelKeys.every((key) => /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(key));
 }
 
 function familiesOf(metrics: readonly Metric[], descriptors: ReadonlyMap<string, Descriptor>): MetricFamily[] {
