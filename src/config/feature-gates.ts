@@ -28,6 +28,7 @@ export const GATES_IN_USE = [
   "NodeDeclaredFeatures",
   "NodeLogQuery",
   "NodeSwap",
+  "PodAndContainerStatsFromCRI",
   "PodLogsQuerySplitStreams",
   "QOSReserved",
   "ReduceDefaultCrashLoopBackOffDecay",

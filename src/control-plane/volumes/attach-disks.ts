@@ -7,7 +7,7 @@ import { listedDisksOf, planDisks } from "./plan-disks.ts";
 import { findWantedDisks, type WantedDisk } from "./wanted-disks.ts";
 
 /** The disks of one node, as its status shall list them. */
-export interface NodeDisks {
+interface NodeDisks {
   readonly listed: readonly string[];
   readonly lookAgainMs: number | undefined;
   /** The status lists them: their pods hear of it. */

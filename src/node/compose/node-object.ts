@@ -72,7 +72,7 @@ export function composeNodeObject(foundation: Foundation, neighbours: NodeObject
   );
   csi.changes.subscribe(heartbeat.syncNow);
   devices.changes.subscribe(heartbeat.syncNow);
-  for (const { subscribe } of runtime.volumes.told) subscribe(heartbeat.syncNow);
+  runtime.volumes.told.subscribe(heartbeat.syncNow);
   const lease = createNodeLease(
     { clock, random, log, client: kube.heartbeat, node: ownNode },
     { nodeName, leaseDurationSeconds: kubelet.nodeLeaseDurationSeconds },

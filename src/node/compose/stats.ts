@@ -1,9 +1,11 @@
 import type { Part } from "../../base/run-parts.ts";
 import type { NodeView, StatisticsPage } from "../server/handlers.ts";
+import { createRuntimeSeries, type RuntimeSeries } from "../upkeep/stats/metrics/runtime-series.ts";
 import { createNodeStats, type NodeStats } from "../upkeep/stats/node-stats.ts";
 import { createContainerReadings } from "../upkeep/stats/readings/container-readings.ts";
 import { createStorageUsageReader } from "../upkeep/stats/readings/read-storage.ts";
 import { createUsageReader } from "../upkeep/stats/readings/read-usage.ts";
+import { createSandboxStats } from "../upkeep/stats/readings/sandbox-stats.ts";
 import { createStatsEndpoints } from "../upkeep/stats/stats-endpoints.ts";
 import type { Foundation } from "./foundation.ts";
 import type { ProbeParts } from "./probes.ts";
@@ -34,11 +36,11 @@ export function composeStats(foundation: Foundation, neighbours: StatsNeighbours
   const usage = composeUsageReader(foundation, neighbours);
   const storage = composeStorageReader(foundation, neighbours);
   const stats = createNodeStats({ clock, machine, proc, usage, storage }, { nodeName, rootDirectory });
-  const readContainers = createContainerReadings({ clock, machine, mounts, proc, stats, cache: readings.cache });
+  const containers = createContainerReadings({ clock, machine, mounts, proc, stats, cache: readings.cache });
   return {
     stats,
     pages: {
-      ...createStatsEndpoints({ stats, readContainers, log }),
+      ...createStatsEndpoints({ stats, containers, runtimeSeries: composeRuntimeSeries(foundation), log }),
       "/metrics/probes": composeProbePage(probes),
     },
     part: { name: "statistics", run: stats.run },
@@ -56,6 +58,7 @@ function composeUsageReader({ ports, config }: Foundation, { readings, runtime }
       cgroups,
       proc,
       runtime: cri.runtime,
+      sandboxStats: isFromRuntime(config) ? createSandboxStats({ runtime: cri.runtime, log }) : undefined,
       runtimePods: readings.pleg.pods,
       cgroupOfAllPods: runtime.cgroups.pathOfAllPods,
     },
@@ -65,6 +68,16 @@ function composeUsageReader({ ports, config }: Foundation, { readings, runtime }
       runtimeCgroup: config.runtimeCgroup,
     },
   );
+}
+
+function composeRuntimeSeries({ ports, config }: Foundation): RuntimeSeries | undefined {
+  const { cri, log } = ports;
+  return isFromRuntime(config) ? createRuntimeSeries({ runtime: cri.runtime, log }) : undefined;
+}
+
+/** Whether the runtime is asked in place of the kernel for what pods and containers use. */
+function isFromRuntime({ featureGates }: Foundation["config"]): boolean {
+  return featureGates["PodAndContainerStatsFromCRI"] === true;
 }
 
 function composeStorageReader({ ports, config, guards }: Foundation, { runtime }: StatsNeighbours) {

@@ -50,6 +50,7 @@ function composeMetrics(
   return createNodeMetrics({
     nodeName: config.nodeName,
     cgroupVersion: facts.cgroupVersion,
+    statsProvider: config.featureGates["PodAndContainerStatsFromCRI"] ? "cri" : "cadvisor",
     clock: ports.host.clock,
     metrics: ports.metrics,
     statuses,

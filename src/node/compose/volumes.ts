@@ -1,13 +1,13 @@
 import type { HangGuard } from "../../base/hang-guard.ts";
 import type { Part } from "../../base/run-parts.ts";
 import { createPodRecorder } from "../cluster/events/record-pod.ts";
+import { joinSharedVolumes, type SharedVolumes } from "../cluster/node-status/told-volumes.ts";
 import type { NodeFacts } from "../runtime/config/node-facts.ts";
 import { limitVolumes } from "../storage/csi/limited-volumes.ts";
 import { createApiVolumePlugins } from "../storage/volumes/api/api-volumes.ts";
 import { createLoneSources } from "../storage/volumes/api/lone-sources.ts";
 import { createOutdatedTeller } from "../storage/volumes/api/tell-outdated.ts";
 import type { CsiPlugin } from "../storage/volumes/csi/csi-plugin.ts";
-import type { DiskPlugin } from "../storage/volumes/disks/disk-plugin.ts";
 import { guardStorage, type Storage } from "../storage/volumes/guarded-storage.ts";
 import { createImageVolumePlugin } from "../storage/volumes/image/image-volume.ts";
 import { createEmptyDirPlugin } from "../storage/volumes/local/empty-dir.ts";
@@ -36,8 +36,8 @@ export interface VolumeParts {
   readonly subPaths: SubPaths;
   /** The volumes that storage drivers bring; undefined on a standalone node. */
   readonly csi: CsiPlugin | undefined;
-  /** The plugins of volumes that other nodes may have, so that the node's status tells of them. */
-  readonly told: readonly (CsiPlugin | DiskPlugin)[];
+  /** The volumes that other nodes may have, so that the node's status tells of them. */
+  readonly told: SharedVolumes;
   /** Knows of the calls that were given up on. */
   readonly guard: Pick<HangGuard, "overdue">;
   readonly statistics: VolumeStatsParts;
@@ -72,7 +72,7 @@ export function composeVolumes(foundation: Foundation, { cluster, data }: Volume
     volumes: createPodVolumes({ files, mounts, plugins, claims, subPaths }, { rootDirectory }),
     subPaths,
     csi: drivers?.csi,
-    told: [...(drivers ? [drivers.csi] : []), ...disks.plugins],
+    told: joinSharedVolumes([...(drivers ? [drivers.csi] : []), ...disks.plugins]),
     guard,
     statistics,
     parts: [...(drivers?.parts ?? []), ...disks.parts, statistics.part],

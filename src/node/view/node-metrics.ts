@@ -11,6 +11,8 @@ import { declarePodGauges, type PodGaugesDeps } from "./pod-gauges.ts";
 interface NodeMetricsDeps extends Omit<PodGaugesDeps, "statusOf"> {
   nodeName: string;
   cgroupVersion: 1 | 2;
+  /** Who tells what containers use: the kernel, as the cadvisor library reads it, or the runtime. */
+  statsProvider: "cadvisor" | "cri";
   clock: Clock;
   metrics: Metrics;
   statuses: Pick<PodStatuses, "get" | "subscribe">;
@@ -42,12 +44,11 @@ export function createNodeMetrics(deps: NodeMetricsDeps): NodeView["metrics"] {
   return async () => ({ contentType: metrics.contentType, text: await metrics.render() });
 }
 
-function declareNode({ metrics, nodeName, cgroupVersion }: NodeMetricsDeps): void {
+function declareNode({ metrics, nodeName, cgroupVersion, statsProvider }: NodeMetricsDeps): void {
   metrics.gauge("kubelet_node_name", "The node's name. The count is always 1.", ["node"]).set(1, { node: nodeName });
   metrics.gauge("kubelet_cgroup_version", "cgroup version on the hosts.").set(cgroupVersion);
-  // Container statistics are read from the kernel, as the cadvisor library reads them, and under its names.
   const help = "Metrics provider used by kubelet to collect container stats. Values can be 'cadvisor' and 'cri'";
-  metrics.gauge("kubelet_metrics_provider", help, ["provider"]).set(1, { provider: "cadvisor" });
+  metrics.gauge("kubelet_metrics_provider", help, ["provider"]).set(1, { provider: statsProvider });
 }
 
 function observeStarts({ metrics, clock, statuses, states }: NodeMetricsDeps): void {

@@ -21,6 +21,7 @@ export const PACKAGES: readonly string[] = [
     "conntrack",
   ],
   ...["containerd", "runc", "containernetworking-plugins", "busybox-static", "apparmor", "e2fsprogs"],
+  ...["open-iscsi", "tgt"],
   ...["ca-certificates", "curl", "linux-image-cloud-amd64", "initramfs-tools"],
 ];
 
@@ -113,7 +114,7 @@ export const GUEST_FILES: readonly GuestFile[] = [
 export const FINISHING: readonly (readonly string[])[] = [
   ["passwd", "--delete", "root"],
   ["systemctl", "enable", "vm-commands.service", "systemd-networkd.service"],
-  ["systemctl", "disable", "containerd.service"],
+  ["systemctl", "disable", "containerd.service", "tgt.service"],
   ["systemctl", "set-default", "multi-user.target"],
   ["mkdir", "-p", "/var/log/journal", "/manifests"],
 ];

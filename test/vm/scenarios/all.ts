@@ -1,5 +1,6 @@
 import { gracefulShutdown } from "./graceful-shutdown.ts";
 import { installedPackage } from "./installed-package.ts";
+import { iscsi } from "./iscsi.ts";
 import { mountPropagation, sysctls } from "./isolation.ts";
 import { oomScores, securityProfiles } from "./kernel-features.ts";
 import { kills } from "./kills.ts";
@@ -23,6 +24,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[ownUnits, oomScores, securityProfiles],
   ...[outOfMemory, groupKill, pidsLimit, diskPressure],
   ...[sysctls, mountPropagation],
+  iscsi,
   ...[kubeadm, upstreamSuite],
   removal,
 ];

@@ -20,6 +20,8 @@ export interface NodeStats {
   counters(signal: AbortSignal): Promise<UsageSnapshot>;
   /** The raw readings, with the details of the cgroups. */
   readings(signal: AbortSignal): Promise<NodeReadings>;
+  /** What does not change while the node agent runs. */
+  constants(): Promise<NodeConstants>;
   /** Disks are measured for callers only while this runs. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -82,6 +84,7 @@ export function createNodeStats(deps: NodeStatsDeps, options: NodeStatsOptions):
       const [node, usage] = await Promise.all([readNode(), readUsage({ details: true, rates: false }, signal)]);
       return { node, usage, storage: await readStorage(usage, signal) };
     },
+    constants: readNode,
     run: deps.storage.run,
   };
 }

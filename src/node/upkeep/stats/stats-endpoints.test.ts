@@ -65,15 +65,18 @@ beforeEach(() => {
   endpoints = createStatsEndpoints({
     stats: world.stats,
     log: silentLog,
-    readContainers: async (signal) => ({
-      readings: await world.stats.readings(signal),
-      machine: { ...identity, cpuCores: 2, physicalCores: 1, sockets: 1, memoryModules: MODULES },
-      imageOf: (_podUid, id) => (id === "c1" ? "demo:1" : ""),
-      deviceOf: (path) =>
-        path.startsWith("/var/lib/containerd") ? { name: "/dev/sdb", numbers: "8:16" } : ROOT_DEVICE,
-      diskActivity: await proc.diskActivity(),
-      now: AT,
-    }),
+    containers: {
+      readAll: async (signal) => ({
+        readings: await world.stats.readings(signal),
+        machine: { ...identity, cpuCores: 2, physicalCores: 1, sockets: 1, memoryModules: MODULES },
+        imageOf: (_podUid, id) => (id === "c1" ? "demo:1" : ""),
+        deviceOf: (path) =>
+          path.startsWith("/var/lib/containerd") ? { name: "/dev/sdb", numbers: "8:16" } : ROOT_DEVICE,
+        diskActivity: await proc.diskActivity(),
+        now: AT,
+      }),
+      readMachine: async () => await Promise.reject(new Error("not asked for")),
+    },
   });
 });
 afterEach(async () => await world.end());

@@ -2,9 +2,15 @@ import { isAbort } from "../../../base/abort.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Page, PageRequest } from "../../../host/http-server.ts";
-import { type CadvisorInput, computeCadvisorMetrics } from "./metrics/cadvisor-metrics.ts";
+import {
+  type CadvisorInput,
+  computeCadvisorMetrics,
+  computeRuntimePage,
+  type MachineInput,
+} from "./metrics/cadvisor-metrics.ts";
 import { METRIC_PAGE_TYPE, type MetricFamily, renderMetrics } from "./metrics/metric-page.ts";
 import { computeResourceMetrics } from "./metrics/resource-metrics.ts";
+import type { RuntimeSeries } from "./metrics/runtime-series.ts";
 import type { NodeStats } from "./node-stats.ts";
 
 /** A request for statistics. Only the node's own API gives a signal, which fires when the client has gone. */
@@ -18,7 +24,12 @@ export type StatsEndpoints = Readonly<Record<string, (request: StatsRequest) => 
 interface StatsEndpointsDeps {
   readonly stats: Pick<NodeStats, "summary" | "cpuAndMemory" | "counters">;
   /** Reads the input of `/metrics/cadvisor`. */
-  readContainers(signal: AbortSignal): Promise<CadvisorInput>;
+  readonly containers: {
+    readAll(signal: AbortSignal): Promise<CadvisorInput>;
+    readMachine(): Promise<MachineInput>;
+  };
+  /** The runtime's own series, where they are shown in place of the kernel's (`PodAndContainerStatsFromCRI`). */
+  readonly runtimeSeries?: RuntimeSeries | undefined;
   readonly log: Log;
 }
 
@@ -26,7 +37,7 @@ interface StatsEndpointsDeps {
 const NEVER = new AbortController().signal;
 
 /** Follows pkg/kubelet/server/stats/handler.go and `InstallAuthNotRequiredHandlers` of pkg/kubelet/server/server.go. */
-export function createStatsEndpoints({ stats, readContainers, log }: StatsEndpointsDeps): StatsEndpoints {
+export function createStatsEndpoints({ stats, containers, runtimeSeries, log }: StatsEndpointsDeps): StatsEndpoints {
   /** Makes a page that itself reports when the readings could not be made. */
   const page = async <T>(
     what: string,
@@ -61,7 +72,12 @@ export function createStatsEndpoints({ stats, readContainers, log }: StatsEndpoi
       return await page("/metrics/resource", async () => await stats.counters(signal), computeResourceMetrics);
     },
     async "/metrics/cadvisor"({ signal = NEVER }) {
-      return await page("/metrics/cadvisor", async () => await readContainers(signal), computeCadvisorMetrics);
+      const read = async () => {
+        const families = await runtimeSeries?.read(signal);
+        if (families === undefined) return computeCadvisorMetrics(await containers.readAll(signal));
+        return computeRuntimePage(families, await containers.readMachine());
+      };
+      return await page("/metrics/cadvisor", read, (families) => families ?? computeCadvisorMetrics(undefined));
     },
   };
 }

@@ -20,7 +20,7 @@ interface DiskUser {
  * The disks of one plugin. The disk of the machine is read once, before anything is done; from then on every set-up and
  * tear-down comes by here.
  */
-export interface DiskAccounts {
+interface DiskAccounts {
   all(): readonly DiskAccount[];
   /** Begins one use, of an account that is made where there is none. */
   use(place: DiskPlace, useKey: string, uniqueNames: readonly string[]): DiskAccount;

@@ -3,7 +3,7 @@ import type { DiskKind, DiskPlace } from "./named-disk.ts";
 import { listIfThere } from "./scsi-devices.ts";
 
 /** The places of one plugin's disks: upstream's directories of what is mounted or mapped once for all pods. */
-export interface DiskPlaces {
+interface DiskPlaces {
   of(placeName: string, kind: DiskPlace["kind"]): DiskPlace;
   /** All places that there are on the disk. */
   find(): Promise<readonly DiskPlace[]>;

@@ -31,7 +31,7 @@ export interface DiskPlugin extends VolumePlugin {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface DiskPluginDeps extends UseDiskDeps, ScsiDevicesDeps {
+interface DiskPluginDeps extends UseDiskDeps, ScsiDevicesDeps {
   readonly kind: DiskKind;
   readonly files: UseDiskDeps["files"] & ScsiDevicesDeps["files"] & Pick<Files, "list">;
   readonly mounts: UseDiskDeps["mounts"] & Pick<Mounts, "list">;

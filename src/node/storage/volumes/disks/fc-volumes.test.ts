@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { FCVolumeSource, Pod } from "../../../../api/gen/types.ts";
+import { silentLog } from "../../../../base/log.ts";
 import { createFakeHost, type FakeHost } from "../../../../host/fake/create-fake-host.ts";
 import { createPodVolumes, type PodVolumes } from "../pod-volumes.ts";
 import { createFakeScsi, type FakeScsi } from "./__fixtures__/fake-scsi.ts";
@@ -19,7 +20,7 @@ let warnings: string[];
 
 const start = () => {
   const { files, mounts, clock, programs } = host;
-  const log = { error() {}, info() {}, debug() {}, warn: (message: string) => void warnings.push(message) };
+  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
   const deps = { files, mounts, clock, programs, log, cluster: undefined, tell: () => undefined };
   const options = { rootDirectory: "/kubelet", enableControllerAttachDetach: false };
   plugin = createDiskPlugin({ ...deps, kind: createFcKind(deps) }, options);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ISCSIVolumeSource, PersistentVolumeSpec, Pod } from "../../../../api/gen/types.ts";
+import { silentLog } from "../../../../base/log.ts";
 import { createFakeHost, type FakeHost } from "../../../../host/fake/create-fake-host.ts";
 import { boundClaim } from "../persistent/__fixtures__/claims.ts";
 import { dieAfter } from "../persistent/__fixtures__/crash.ts";
@@ -30,7 +31,7 @@ let running: Promise<void> | undefined;
 
 const start = () => {
   const { files, mounts, clock, programs } = host;
-  const log = { error() {}, info() {}, debug() {}, warn: (message: string) => void warnings.push(message) };
+  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
   const secret = async () => {
     const data = Object.entries(secrets).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
     return await Promise.resolve({ data: Object.fromEntries(data) });
@@ -246,6 +247,15 @@ describe("an initiator", () => {
       sessions: [],
       interfaces: ["default"],
     });
+  });
+
+  it("is taken away also where its interface is gone", async () => {
+    source = { ...DISK, initiatorName: "iqn.2026-11.com.example:me" };
+    await setUp();
+    iscsi.interfaces.delete("10.0.0.1:3260:data");
+    await volumes.tearDown("a");
+    await sweep();
+    expect(plugin.volumesInUse()).toEqual([]);
   });
 
   it("proves itself with what the secret says, and not without", async () => {

@@ -1,6 +1,6 @@
 import type { Files } from "../../../../host/port.ts";
 import type { Programs } from "../../../../host/programs-port.ts";
-import { runProgram } from "./run-program.ts";
+import { callProgram } from "./call-program.ts";
 import { listIfThere, readAttribute } from "./scsi-devices.ts";
 
 export interface LoopDeps {
@@ -18,6 +18,6 @@ export async function detachLoops(deps: LoopDeps, path: string): Promise<void> {
   for (const { name } of await listIfThere(deps.files, BLOCK)) {
     if (!name.startsWith("loop")) continue;
     const file = await readAttribute(deps.files, `${BLOCK}/${name}/loop/backing_file`);
-    if (file === path) await runProgram(deps, { path: "losetup", args: ["-d", `/dev/${name}`] });
+    if (file === path) await callProgram(deps, { path: "losetup", args: ["-d", `/dev/${name}`] });
   }
 }

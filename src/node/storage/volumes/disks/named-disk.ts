@@ -18,7 +18,7 @@ export interface NamedDisk {
 }
 
 /** What both kinds of disks say in the same way. */
-export type DiskUse = Omit<NamedDisk, "uniqueName" | "placeName">;
+type DiskUse = Omit<NamedDisk, "uniqueName" | "placeName">;
 
 const DEFAULT_FS_TYPE = "ext4";
 
@@ -78,7 +78,7 @@ export interface DiskPlace {
 }
 
 /** The other disks of the same plugin, of which some may need what this one needed: a session with their target. */
-export interface DiskNeighbours {
+interface DiskNeighbours {
   /** The places of those that are on the machine, on their way to it or not yet taken away. */
   others(): readonly DiskPlace[];
   /** This disk needs nothing any more: from now on it is none of the others. */

@@ -3,7 +3,7 @@ import { codeOf } from "../../../../base/errors.ts";
 import type { Log } from "../../../../base/log.ts";
 import type { DirectoryEntry, Files } from "../../../../host/port.ts";
 import type { Programs } from "../../../../host/programs-port.ts";
-import { runProgram } from "./run-program.ts";
+import { callProgram } from "./call-program.ts";
 
 /**
  * The machine's disks as the kernel shows them in sysfs, and device mapper's multipath devices over them
@@ -74,11 +74,11 @@ export function createScsiDevices(deps: ScsiDevicesDeps): ScsiDevices {
     scan: async (host, what) => await files.append(`/sys/class/scsi_host/${host}/scan`, what, 0o200),
     numberOf: async (name) => await readAttribute(files, `${BLOCK}/${name}/dev`),
     flushMultipath: async (name) => {
-      await runProgram(deps, { path: "multipath", args: ["-f", `/dev/${name}`] });
+      await callProgram(deps, { path: "multipath", args: ["-f", `/dev/${name}`] });
     },
     async flush(name) {
       const run = { path: "blockdev", args: ["--flushbufs", `/dev/${name}`] };
-      await runProgram(deps, run).catch((error: unknown) => {
+      await callProgram(deps, run).catch((error: unknown) => {
         log.warn("a disk cannot be flushed", { device: name, error: String(error) });
       });
     },

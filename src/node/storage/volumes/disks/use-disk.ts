@@ -18,7 +18,7 @@ export interface UseDiskDeps extends VolumeGroupDeps, LoopDeps {
 }
 
 /** A pod's use of a disk that is about to begin. The caller holds the lock of the place. */
-export interface DiskUseRequest {
+interface DiskUseRequest {
   readonly kind: DiskKind;
   readonly request: VolumeRequest;
   readonly disk: NamedDisk;

@@ -9,6 +9,7 @@ import type { VolumeReport } from "../../../storage/volumes/stats/volume-stats.t
 import { createNodeStats, type NodeStats } from "../node-stats.ts";
 import { createStorageUsageReader } from "../readings/read-storage.ts";
 import { createUsageReader, type UsageReader } from "../readings/read-usage.ts";
+import type { SandboxStats } from "../readings/sandbox-stats.ts";
 
 export const MIB = 1024 * 1024;
 export const ROOT = "/var/lib/kubelet";
@@ -69,8 +70,10 @@ export function runtimePod(
 }
 
 /** The statistics run until `end`. */
-export function createStatsWorld(options: { volumePeriodMs?: number; cgroupOfAllPods?: string } = {}): StatsWorld {
-  const { volumePeriodMs = 60_000, cgroupOfAllPods } = options;
+export function createStatsWorld(
+  options: { volumePeriodMs?: number; cgroupOfAllPods?: string; sandboxStats?: SandboxStats } = {},
+): StatsWorld {
+  const { volumePeriodMs = 60_000, cgroupOfAllPods, sandboxStats } = options;
   const host = createFakeHost();
   const { clock, cgroups, proc, files, machine } = host;
   const pods = new Map([["uid-web", runtimePod("web", [{ id: "c1" }])]]);
@@ -90,7 +93,11 @@ export function createStatsWorld(options: { volumePeriodMs?: number; cgroupOfAll
   };
   const daemons = { kubeletCgroup: "", systemCgroup: "", runtimeCgroup: "" };
   const usage = createUsageReader(
-    { clock, log: silentLog, cgroups, proc, runtime, runtimePods: () => pods, cgroupOfAllPods: () => cgroupOfAllPods },
+    {
+      ...{ clock, log: silentLog, cgroups, proc, runtime, sandboxStats },
+      runtimePods: () => pods,
+      cgroupOfAllPods: () => cgroupOfAllPods,
+    },
     daemons,
   );
   const volumes = createNodeVolumes();

@@ -23,6 +23,17 @@ export interface CadvisorInput {
   readonly now: number;
 }
 
+/** What the page shows of the machine alone. */
+export interface MachineInput {
+  readonly machine: MachineFacts;
+  readonly node: NodeReadings["node"];
+}
+
+/** Computes the page where the runtime makes the series of pods and containers: `families`, and those of the machine. */
+export function computeRuntimePage(families: readonly MetricFamily[], { machine, node }: MachineInput): MetricFamily[] {
+  return joinFamilies([...families, ...computeMachineSeries(machine, node)]);
+}
+
 /**
  * Computes the page `/metrics/cadvisor`. Its subjects are the machine, the cgroups that are no container's, the
  * sandboxes, which carry the pods' networks, and the containers. Names, help and labels are those of cadvisor in a kubelet. An undefined input means that there

@@ -3,7 +3,7 @@ import type { MountEntry, Mounts } from "../../../../host/mounts-port.ts";
 import type { Machine, MachineParts } from "../../../../host/port.ts";
 import type { Proc } from "../../../../host/proc-port.ts";
 import type { PodRuntimeStatus } from "../../../runtime/reading/pod-runtime-status.ts";
-import type { CadvisorInput } from "../metrics/cadvisor-metrics.ts";
+import type { CadvisorInput, MachineInput } from "../metrics/cadvisor-metrics.ts";
 import type { NodeStats } from "../node-stats.ts";
 import { findMountedDevice } from "./mounted-device.ts";
 
@@ -12,29 +12,50 @@ interface ContainerReadingsDeps {
   readonly machine: Pick<Machine, "cpuCount" | "identity" | "parts">;
   readonly mounts: Pick<Mounts, "list">;
   readonly proc: Pick<Proc, "diskActivity">;
-  readonly stats: Pick<NodeStats, "readings">;
+  readonly stats: Pick<NodeStats, "constants" | "readings">;
   readonly cache: { latest(podUid: string): PodRuntimeStatus | undefined };
 }
 
-/** Reads the input of the page `/metrics/cadvisor`. When the mounts cannot be listed, no device has a name. */
-export function createContainerReadings({ clock, machine, mounts, proc, stats, cache }: ContainerReadingsDeps) {
+/** The input of the page `/metrics/cadvisor`, as a whole or without pods and containers. */
+interface ContainerReadings {
+  /** When the mounts cannot be listed, no device has a name. */
+  readAll(signal: AbortSignal): Promise<CadvisorInput>;
+  readMachine(): Promise<MachineInput>;
+}
+
+export function createContainerReadings({
+  clock,
+  machine,
+  mounts,
+  proc,
+  stats,
+  cache,
+}: ContainerReadingsDeps): ContainerReadings {
   const imageOf = (podUid: string, containerId: string) =>
     cache.latest(podUid)?.containers.find(({ id }) => id === containerId)?.image ?? "";
   const readParts = createPartsReader(machine);
-  return async (signal: AbortSignal): Promise<CadvisorInput> => {
-    const [readings, identity, entries] = await Promise.all([
-      stats.readings(signal),
-      machine.identity(),
-      mounts.list().catch((): MountEntry[] => []),
-    ]);
-    return {
-      readings,
-      machine: { ...identity, ...(await readParts()), cpuCores: machine.cpuCount() },
-      imageOf,
-      deviceOf: (path) => findMountedDevice(entries, path),
-      diskActivity: await proc.diskActivity(),
-      now: clock.now(),
-    };
+  const readFacts = async () => ({
+    ...(await machine.identity()),
+    ...(await readParts()),
+    cpuCores: machine.cpuCount(),
+  });
+  return {
+    async readAll(signal) {
+      const [readings, facts, entries] = await Promise.all([
+        stats.readings(signal),
+        readFacts(),
+        mounts.list().catch((): MountEntry[] => []),
+      ]);
+      return {
+        readings,
+        machine: facts,
+        imageOf,
+        deviceOf: (path) => findMountedDevice(entries, path),
+        diskActivity: await proc.diskActivity(),
+        now: clock.now(),
+      };
+    },
+    readMachine: async () => ({ machine: await readFacts(), node: await stats.constants() }),
   };
 }
 

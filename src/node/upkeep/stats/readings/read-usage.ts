@@ -11,6 +11,7 @@ import { listNonContainerGroups } from "./list-non-container-groups.ts";
 import { createPodCpuTotals } from "./pod-cpu-totals.ts";
 import { createProcessFiles } from "./process-files.ts";
 import { type RuntimeUsage, readRuntimeUsage } from "./runtime-usage.ts";
+import type { SandboxStats, SandboxUsage } from "./sandbox-stats.ts";
 import type {
   ContainerUsage,
   GroupUsage,
@@ -38,6 +39,8 @@ interface UsageReaderDeps {
   readonly proc: Pick<Proc, "interfacesOf" | "pressure" | "openFiles" | "openFileLimit">;
   /** The runtime is asked only about containers that have no cgroup here. */
   readonly runtime: Pick<RuntimeService, "listContainerStats">;
+  /** The runtime's own statistics, where they are taken in place of the kernel's (`PodAndContainerStatsFromCRI`). */
+  readonly sandboxStats?: SandboxStats | undefined;
   readonly log: Log;
   /** The pods that the runtime holds, by UID, as of the last listing. */
   runtimePods(): ReadonlyMap<string, RuntimePod>;
@@ -182,7 +185,9 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     async read({ details, rates: wantsRates }, signal) {
       throwIfAborted(signal);
       const subjects = [...deps.runtimePods().values()].flatMap(findSubject);
-      const places = await findPlaces(subjects, signal);
+      // The details are the kernel's alone.
+      const told = details ? undefined : await deps.sandboxStats?.read(signal);
+      const places = told ? NO_PLACES : await findPlaces(subjects, signal);
       const names = { ...(await findDaemons(cgroups, options)), allPods: deps.cgroupOfAllPods?.() };
       const node = await readNode(details);
       const kubelet = names.kubelet === undefined ? undefined : await measure(names.kubelet, details);
@@ -190,7 +195,13 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
       const runtime = names.runtime === undefined ? undefined : await measure(names.runtime, details);
       const allPods = names.allPods === undefined ? undefined : await measure(names.allPods, details);
       const pods: PodUsage[] = [];
-      for (const subject of subjects) pods.push(...(await readPod(subject, places, details)));
+      for (const subject of subjects) {
+        pods.push(
+          ...(told
+            ? describeTold(subject, told.get(subject.sandbox.id), observe)
+            : await readPod(subject, places, details)),
+        );
+      }
       totals.retain(new Set(subjects.map(({ pod }) => pod.uid)));
       rates.forget(clock.monotonic() - REMEMBERED_MS);
       const groups = details ? await readGroups(names, pods) : [];
@@ -200,11 +211,41 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
   };
 }
 
+type ObserveCpu = (key: string, usage: CgroupUsage, createdAt: number) => number | undefined;
+
+/** A rate that the runtime does not tell is that of its counter. Pods that it does not know are left out, as upstream. */
+function describeTold(subject: Subject, told: SandboxUsage | undefined, observe: ObserveCpu): PodUsage[] {
+  const { pod, sandbox } = subject;
+  const containers = subject.containers.flatMap(({ id, name, createdAt }): ContainerUsage[] => {
+    const measured = told?.containers.get(id);
+    if (measured === undefined) return [];
+    const cpuRate = measured.cpuRate ?? observe(`${TOLD}${id}`, measured.usage, createdAt);
+    return [{ ...measured, cpuRate, id, name, createdAt, path: undefined }];
+  });
+  if (told === undefined || containers.length === 0) return [];
+  const { uid, name, namespace } = pod;
+  const cpuTotal = told.total?.usage.cpu?.usageNanoseconds;
+  const { network } = told;
+  return [
+    {
+      pod: { uid, name, namespace },
+      createdAt: sandbox.createdAt,
+      sandbox: undefined,
+      ...{ containers, cpuTotal, network, told },
+    },
+  ];
+}
+
+/** The counters that a runtime tells are no cgroup's, and so have names that no path has. */
+const TOLD = "told by the runtime: ";
+
 /** Says where each container is measured: in its cgroup (`paths`) or by the runtime (`told`). */
 interface Places {
   readonly paths: ReadonlyMap<string, string>;
   readonly told: ReadonlyMap<string, RuntimeUsage>;
 }
+
+const NO_PLACES: Places = { paths: new Map(), told: new Map() };
 
 interface DaemonCgroups {
   readonly kubelet: string | undefined;

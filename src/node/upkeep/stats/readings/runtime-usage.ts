@@ -2,9 +2,16 @@ import { isAbort } from "../../../../base/abort.ts";
 import { SECOND } from "../../../../base/clock.ts";
 import { messageOf } from "../../../../base/errors.ts";
 import type { Log } from "../../../../base/log.ts";
-import type { ContainerStats } from "../../../../cri/gen/cri-v1.ts";
+import type {
+  ContainerStats,
+  CpuUsage,
+  IoUsage,
+  MemoryUsage,
+  PsiStats,
+  SwapUsage,
+} from "../../../../cri/gen/cri-v1.ts";
 import type { RuntimeService } from "../../../../cri/port.ts";
-import type { CgroupUsage } from "../../../../host/cgroups-port.ts";
+import type { CgroupPressure, CgroupUsage, Pressure } from "../../../../host/cgroups-port.ts";
 
 /** The usage of one container as the runtime reports it. */
 export interface RuntimeUsage {
@@ -46,8 +53,11 @@ export async function readRuntimeUsage(
   }
 }
 
-/** The result is undefined for a container about which the runtime reports neither processors nor memory. */
-function describeUsage({ cpu, memory, swap }: ContainerStats): RuntimeUsage | undefined {
+/** What the runtime reports of a container, or of a pod as a whole. */
+type Reported = Pick<ContainerStats, "cpu" | "memory" | "io"> & { readonly swap?: SwapUsage | undefined };
+
+/** The result is undefined for a container or pod about which the runtime reports neither processors nor memory. */
+export function describeUsage({ cpu, memory, io, swap }: Reported): RuntimeUsage | undefined {
   if (cpu === undefined && memory === undefined) return undefined;
   const workingSet = numberOf(memory?.workingSetBytes);
   const available = memory?.availableBytes && numberOf(memory.availableBytes);
@@ -72,13 +82,37 @@ function describeUsage({ cpu, memory, swap }: ContainerStats): RuntimeUsage | un
         majorPageFaults: numberOf(memory.majorPageFaults),
         // containerd reports 0 when there is no limit.
         limit: available ? available + workingSet : undefined,
-        swapLimit: undefined,
+        swapLimit: swap?.swapAvailableBytes && numberOf(swap.swapAvailableBytes) + numberOf(swap.swapUsageBytes),
       },
       pids: [],
-      pressure: {},
+      pressure: describePressure(cpu, memory, io),
       details: undefined,
     },
   };
+}
+
+function describePressure(
+  cpu: CpuUsage | undefined,
+  memory: MemoryUsage | undefined,
+  io: IoUsage | undefined,
+): CgroupPressure {
+  const told = { cpu: pressureOf(cpu?.psi), memory: pressureOf(memory?.psi), io: pressureOf(io?.psi) };
+  return {
+    ...(told.cpu && { cpu: told.cpu }),
+    ...(told.memory && { memory: told.memory }),
+    ...(told.io && { io: told.io }),
+  };
+}
+
+function pressureOf(psi: PsiStats | undefined): Pressure | undefined {
+  if (psi?.Full === undefined || psi.Some === undefined) return undefined;
+  const share = ({ Total, Avg10: avg10, Avg60: avg60, Avg300: avg300 }: NonNullable<PsiStats["Full"]>) => ({
+    totalMicroseconds: Number(Total),
+    avg10,
+    avg60,
+    avg300,
+  });
+  return { full: share(psi.Full), some: share(psi.Some) };
 }
 
 function numberOf(value: { readonly value: bigint } | undefined): number {

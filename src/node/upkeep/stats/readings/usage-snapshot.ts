@@ -61,6 +61,15 @@ export interface PodUsage {
    */
   readonly cpuTotal: number | undefined;
   readonly network: { readonly at: number; readonly interfaces: readonly InterfaceCounters[] } | undefined;
+  /** What the runtime tells of the pod as a whole, where it is asked in place of the kernel. */
+  readonly told?: ToldPod;
+}
+
+/** What a runtime tells of a pod as a whole. What it does not tell is undefined. */
+export interface ToldPod {
+  readonly total: MeasuredCgroup | undefined;
+  readonly network: PodUsage["network"];
+  readonly processCount: number | undefined;
 }
 
 /** The usage of a running container or of a sandbox. */

@@ -107,18 +107,23 @@ function describePod(pod: PodUsage, storage: StorageSnapshot | undefined): PodSu
     containers,
     ...definedOnly({
       cpu: describeCpu(sum),
-      memory: describeMemoryUsage(sum.at, sum.usage.memory, { pressure: {} }),
+      memory: describeMemoryUsage(sum.at, sum.usage.memory, { pressure: sum.usage.pressure }),
       swap: describeSwap(sum.at, sum.usage.memory),
     }),
     ...(own &&
       storage &&
       definedOnly({
+        io: describeIo(sum.at, sum.usage.pressure),
         network: pod.network && describeNetwork(pod.network.at, pod.network.interfaces),
         volume: volumes.length === 0 ? undefined : volumes.map(describeVolume),
         "ephemeral-storage": describeEphemeralStorage(containers, own, storage),
-        process_stats: { process_count: pod.containers.reduce((count, { usage }) => count + usage.pids.length, 0) },
+        process_stats: { process_count: pod.told?.processCount ?? countProcesses(pod) },
       })),
   };
+}
+
+function countProcesses({ containers }: PodUsage): number {
+  return containers.reduce((count, { usage }) => count + usage.pids.length, 0);
 }
 
 function describeContainer(

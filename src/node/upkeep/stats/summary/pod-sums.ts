@@ -4,9 +4,18 @@ import type { MeasuredCgroup, PodUsage } from "../readings/usage-snapshot.ts";
 /**
  * Describes a pod as if it were one cgroup, by adding up its containers and its sandbox. This also works where pods
  * have no cgroups of their own. If each container has a limit, the pod's limit is their sum; otherwise the pod has
- * none.
+ * none. Where the runtime tells of the pod, that is taken, and the swap of its containers, which it does not tell.
  */
-export function sumOfPod({ sandbox, containers, cpuTotal, createdAt }: PodUsage): MeasuredCgroup {
+export function sumOfPod(pod: PodUsage): MeasuredCgroup {
+  const sum = sumOfMembers(pod);
+  const total = pod.told?.total;
+  if (total === undefined) return sum;
+  const { swap = 0, swapLimit } = sum.usage.memory ?? {};
+  const { memory } = total.usage;
+  return { ...total, usage: { ...total.usage, memory: memory && { ...memory, swap, swapLimit } } };
+}
+
+function sumOfMembers({ sandbox, containers, cpuTotal, createdAt }: PodUsage): MeasuredCgroup {
   const members = sandbox === undefined ? containers : [...containers, sandbox];
   const memory = addMemory(members);
   // The sandbox needs no limit, because it does nothing.

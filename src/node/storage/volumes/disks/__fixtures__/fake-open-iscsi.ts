@@ -3,7 +3,7 @@ import type { FakeEnd } from "../../../../../host/fake/fake-programs.ts";
 import type { FakeScsi } from "./fake-scsi.ts";
 
 /** A disk of an iSCSI target of another machine. */
-export interface FakeTarget {
+interface FakeTarget {
   readonly iqn: string;
   /** The disk that each portal leads to, by portal; the same unit everywhere. */
   readonly portals: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface FakeTarget {
 export interface FakeOpenIscsi {
   /** `iqn at portal by interface` of each session, in order of their beginnings. */
   sessions(): readonly string[];
-  readonly interfaces: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  readonly interfaces: Map<string, Map<string, string>>;
   /** Portals that do not answer. */
   readonly silent: Set<string>;
 }
@@ -86,11 +86,11 @@ export function createFakeOpenIscsi({ files, programs }: FakeHost, scsi: FakeScs
   const ofInterface = (name: string, operation: string | undefined, [key, value]: readonly string[]): FakeEnd => {
     const known = interfaces.get(name);
     if (operation === "new") {
-      if (known !== undefined) return { exitCode: 15, stderr: "iscsiadm: iface exists" };
-      interfaces.set(name, new Map());
+      interfaces.set(name, known ?? new Map());
       return {};
     }
-    if (known === undefined) return NOT_FOUND;
+    // open-iscsi 2.1.11.
+    if (known === undefined) return { exitCode: operation === "show" ? 6 : 7, stderr: `Could not read iface ${name}.` };
     if (operation === "show") {
       const lines = [...known].map(([setting, text]) => `${setting} = ${text}`);
       const own = `iface.iscsi_ifacename = ${name}`;

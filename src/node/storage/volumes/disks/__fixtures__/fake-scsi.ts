@@ -13,7 +13,7 @@ export interface FakeScsi {
 }
 
 /** One disk on a bus. */
-export interface FakeDisk {
+interface FakeDisk {
   /** `sdb` */
   readonly name: string;
   readonly lun: number;

@@ -10,7 +10,7 @@ import { refuseMounted } from "../refuse-mounted.ts";
 import { createScsiDevices, listIfThere, type ScsiDevices, type ScsiDevicesDeps } from "../scsi-devices.ts";
 import { type FcName, fcNameOfPlace, fcPlaceName, findFcDisk, findFcDisks } from "./fc-disk.ts";
 
-export interface FcKindDeps extends ScsiDevicesDeps {
+interface FcKindDeps extends ScsiDevicesDeps {
   readonly mounts: Pick<Mounts, "list">;
 }
 

@@ -17,7 +17,7 @@ import { createIscsiSessions } from "./iscsi-sessions.ts";
 import { createIscsiadm } from "./iscsiadm.ts";
 
 /** What disks of iSCSI targets need of the machine and the API. */
-export interface IscsiKindDeps extends ScsiDevicesDeps {
+interface IscsiKindDeps extends ScsiDevicesDeps {
   readonly files: ScsiDevicesDeps["files"] & Pick<Files, "remove" | "writeAtomically">;
   readonly mounts: Pick<Mounts, "isMountPoint" | "list">;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import type { Programs } from "../../../../../host/programs-port.ts";
-import { ProgramError, runProgram } from "../run-program.ts";
+import { callProgram, ProgramError } from "../call-program.ts";
 
 /** open-iscsi's program, as upstream calls it (pkg/volume/iscsi/iscsi_util.go). Each call rejects with its words. */
 export interface Iscsiadm {
@@ -27,14 +27,23 @@ interface SessionName {
 }
 
 /** iscsiadm's exit codes (open-iscsi, include/iscsi_err.h). */
-const EXIT = { sessionNotFound: 2, sessionExists: 15, nothingFound: 21 } as const;
+const EXIT = { sessionNotFound: 2, badInterface: 7, sessionExists: 15, nothingFound: 21 } as const;
 const CHAP_KEYS = ["username", "password", "username_in", "password_in"];
 
 export function createIscsiadm(deps: { readonly programs: Pick<Programs, "run"> }, signal?: AbortSignal): Iscsiadm {
-  const run = async (...args: string[]) => await runProgram(deps, { path: "iscsiadm", args, signal });
+  const run = async (...args: string[]) => await callProgram(deps, { path: "iscsiadm", args, signal });
   const runIfThere = async (...args: string[]) => {
     await run(...args).catch(ignoreExit(EXIT.sessionNotFound, EXIT.nothingFound));
   };
+
+  const isInterfaceThere = async (name: string): Promise<boolean> =>
+    await run("-m", "iface", "-I", name, "-o", "show").then(
+      () => true,
+      (error: unknown) => {
+        ignoreProgram(error);
+        return false;
+      },
+    );
 
   const setSecrets = async (mode: readonly string[], prefix: string, secrets: Secrets) => {
     await run(...mode, "-o", "update", "-n", `${prefix}.authmethod`, "-v", "CHAP");
@@ -52,7 +61,12 @@ export function createIscsiadm(deps: { readonly programs: Pick<Programs, "run"> 
         await run("-m", "iface", "-I", name, "-o", "update", "-n", key, "-v", value);
       }
     },
-    deleteInterface: async (name) => await runIfThere("-m", "iface", "-I", name, "-o", "delete"),
+    async deleteInterface(name) {
+      await runIfThere("-m", "iface", "-I", name, "-o", "delete").catch(async (error: unknown) => {
+        // One that is not there is told in the same way as one that cannot be read.
+        if (exitCodeOf(error) !== EXIT.badInterface || (await isInterfaceThere(name))) throw error;
+      });
+    },
     async discover(portal, interfaceName, secrets) {
       const mode = ["-m", "discoverydb", "-t", "sendtargets", "-p", portal, "-I", interfaceName];
       // A record that is there is as good as a new one.

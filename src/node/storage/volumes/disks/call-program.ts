@@ -32,7 +32,7 @@ const INSTALL: Readonly<Record<string, string>> = {
 };
 
 /** Runs a program to its end and returns what it printed. Rejects with a `ProgramError`, which has the program's words. */
-export async function runProgram(
+export async function callProgram(
   { programs }: { readonly programs: Pick<Programs, "run"> },
   { path, args, signal }: ShortRun,
 ): Promise<string> {
