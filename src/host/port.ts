@@ -155,6 +155,13 @@ export interface NewTree {
   readonly directoryMode: number;
   /** The group of everything in the tree. Default: as the system gives it. */
   readonly group?: number | undefined;
+  /**
+   * Symbolic links in the directory that the tree is made in: their targets by their names. They are made last, in their
+   * order. A name that is taken is `EEXIST`.
+   */
+  readonly links?: ReadonlyMap<string, string> | undefined;
+  /** The file system is in memory, so that nothing has to wait for a disk. Default false. */
+  readonly isInMemory?: boolean | undefined;
 }
 
 export interface NewFile {

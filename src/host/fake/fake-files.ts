@@ -140,6 +140,10 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
       for (const name of newTree.files.keys()) {
         await access("createTree", `${path}/${name}`, () => makeTreeFile(tree, { path, name }, newTree));
       }
+      for (const [name, target] of newTree.links ?? []) {
+        const link = `${path.slice(0, path.lastIndexOf("/"))}/${name}`;
+        await access("createTree", link, () => makeTreeLink(tree, target, link));
+      }
     },
     stat: async (path) =>
       access("stat", path, () => {
@@ -265,6 +269,12 @@ function makeTreeFile(tree: MemoryTree, { path, name }: { path: string; name: st
   const entry = tree.create({ kind: "file", data: Buffer.from(file.data) }, file.mode);
   const owner = { user: file.user ?? 0, group: newTree.group ?? 0 };
   tree.attach(tree.walk(`${path}/${name}`, { operation: "open", followLast: false }), Object.assign(entry, owner));
+}
+
+function makeTreeLink(tree: MemoryTree, target: string, path: string): void {
+  const place = tree.walk(path, { operation: "symlink", followLast: false });
+  if (place.entry !== undefined) throw fileError("EEXIST", "symlink", path);
+  tree.attach(place, tree.create({ kind: "link", target }, 0o777));
 }
 
 function appendToFile(tree: MemoryTree, path: string, data: Buffer, mode: number): void {
