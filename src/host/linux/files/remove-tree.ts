@@ -1,10 +1,11 @@
-import { constants } from "node:fs";
-import { type FileHandle, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
+import { closeSync, constants } from "node:fs";
+import { readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { assert } from "../../../base/assert.ts";
 import { CodedError, codeOf } from "../../../base/errors.ts";
 import { fileError } from "../../file-error.ts";
 import { readMountId } from "../mounts/mount-id.ts";
+import { openDescriptor } from "./open-descriptor.ts";
 
 /**
  * Each level keeps a descriptor open, and a container can nest directories as deep as it likes. A deeper directory is
@@ -22,9 +23,9 @@ export async function removeTree(path: string): Promise<void> {
   const name = basename(path);
   assert(name !== "" && name !== "." && name !== "..", "what is removed has a name");
   if (await goesAtOnce(join(dirname(path), name))) return;
-  let parent: FileHandle;
+  let parent: Directory;
   try {
-    parent = await open(dirname(path), O_RDONLY | O_DIRECTORY);
+    parent = { fd: await openDescriptor(dirname(path), O_RDONLY | O_DIRECTORY) };
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return;
     throw error;
@@ -32,8 +33,13 @@ export async function removeTree(path: string): Promise<void> {
   try {
     await removeEntry({ parent, mountId: readMountId(parent), name: Buffer.from(name), path, depth: 0 });
   } finally {
-    await parent.close();
+    closeSync(parent.fd);
   }
+}
+
+/** An open directory. It is closed at once, because nothing waits for that. */
+interface Directory {
+  readonly fd: number;
 }
 
 /**
@@ -59,7 +65,7 @@ function isGone(refusal: string | undefined): boolean {
 }
 
 interface Entry {
-  parent: FileHandle;
+  parent: Directory;
   /** The id of the mount that `parent` is on. */
   mountId: string;
   /** The name is kept byte by byte, because a container may use names that are no UTF-8. */
@@ -74,7 +80,7 @@ interface Entry {
 }
 
 interface Top {
-  directory: FileHandle;
+  directory: Directory;
   /** Directories that were moved up into it. */
   lifted: number;
 }
@@ -111,9 +117,9 @@ async function unlinked(entry: Entry, through: Buffer): Promise<boolean> {
 
 /** Returns false where the entry is no longer the directory that it was listed as. */
 async function emptyDirectory(entry: Entry, through: Buffer): Promise<boolean> {
-  let directory: FileHandle;
+  let directory: Directory;
   try {
-    directory = await open(through, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+    directory = { fd: await openDescriptor(through, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK) };
   } catch (error) {
     if (entry.isDirectory === true && ["ENOENT", "ENOTDIR", "ELOOP"].includes(codeOf(error) ?? "")) return false;
     throw nameIn(error, "open", entry.path);
@@ -129,11 +135,11 @@ async function emptyDirectory(entry: Entry, through: Buffer): Promise<boolean> {
     } while (directory === top.directory && top.lifted > liftedBefore);
     return true;
   } finally {
-    await directory.close();
+    closeSync(directory.fd);
   }
 }
 
-async function emptyOpened(entry: Entry, directory: FileHandle, top: Top): Promise<void> {
+async function emptyOpened(entry: Entry, directory: Directory, top: Top): Promise<void> {
   const { mountId, depth } = entry;
   for (const listed of await readdir(pathOf(directory), { encoding: "buffer", withFileTypes: true })) {
     const { name } = listed;
@@ -162,6 +168,6 @@ function nameIn(error: unknown, operation: string, path: string): Error {
   return new CodedError(code, `${code}: cannot ${operation} '${path}'`, { cause: error });
 }
 
-function pathOf(handle: FileHandle): string {
-  return `/proc/self/fd/${handle.fd}`;
+function pathOf({ fd }: Directory): string {
+  return `/proc/self/fd/${fd}`;
 }
