@@ -43,6 +43,11 @@ export interface Files {
    */
   writeAtomically(path: string, data: string | Buffer, mode: number): Promise<void>;
   /**
+   * Does the same as `writeAtomically` without waiting until the disk has the new name: a reader sees the old content or the
+   * new one, after a crash of the machine as well, but there it may be the old one, or no file, although this has resolved.
+   */
+  exchange(path: string, data: string | Buffer, mode: number): Promise<void>;
+  /**
    * Does the same as `writeAtomically` without waiting for the disk: after a crash of the machine the file may be empty
    * or gone. It is for files that are written anew anyway before they are next needed.
    */

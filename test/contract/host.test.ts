@@ -82,7 +82,7 @@ function describeReading() {
   });
 }
 
-const WRITES = ["writeAtomically", "replace"] as const;
+const WRITES = ["writeAtomically", "exchange", "replace"] as const;
 
 function describeWriting() {
   it.each(WRITES)("replaces a file in one step, with its mode, and leaves nothing beside it: %s", async (write) => {

@@ -162,6 +162,8 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
       }),
     writeAtomically: async (path, data, mode) =>
       access("writeAtomically", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
+    exchange: async (path, data, mode) =>
+      access("exchange", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
     replace: async (path, data, mode) =>
       access("replace", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
     append: async (path, data, mode) => access("append", path, () => appendToFile(tree, path, Buffer.from(data), mode)),
