@@ -15,22 +15,19 @@ import { createNodeAgent } from "../../../src/node/compose/node-agent.ts";
  */
 const START = [
   "runPodSandbox",
-  // The addresses, for the hosts file and the environment.
+  // The addresses, for the hosts file and the environment; and how it is, for the reading below.
   "podSandboxStatus",
   "imageStatus",
   "createContainer",
   "startContainer",
-  // What came of it: one wave, without asking the lists.
-  "podSandboxStatus",
+  // What came of it, without asking the lists, or the sandbox a second time.
   "containerStatus",
 ];
 const END = [
   "stopContainer",
   "stopPodSandbox",
-  // How it ended.
-  "podSandboxStatus",
+  // How it ended. Its sandbox has ended with it, and takes it along.
   "containerStatus",
-  "removeContainer",
   "removePodSandbox",
   // That nothing is left: only the lists can say so.
   "listPodSandbox",
