@@ -22,7 +22,9 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 export async function removeTree(path: string): Promise<void> {
   const name = basename(path);
   assert(name !== "" && name !== "." && name !== "..", "what is removed has a name");
-  if (await goesAtOnce(join(dirname(path), name))) return;
+  const refusal = await removeAtOnce(join(dirname(path), name));
+  if (refusal === undefined) return;
+  const isDirectory = refusal === "ENOTEMPTY";
   let parent: Directory;
   try {
     parent = { fd: await openDescriptor(dirname(path), O_RDONLY | O_DIRECTORY) };
@@ -31,7 +33,7 @@ export async function removeTree(path: string): Promise<void> {
     throw error;
   }
   try {
-    await removeEntry({ parent, mountId: readMountId(parent), name: Buffer.from(name), path, depth: 0 });
+    await removeEntry({ parent, mountId: readMountId(parent), name: Buffer.from(name), path, depth: 0, isDirectory });
   } finally {
     closeSync(parent.fd);
   }
@@ -43,25 +45,20 @@ interface Directory {
 }
 
 /**
- * Whether the entry is gone without a walk: an empty directory with one call, what is no directory with two. What holds a
- * mount is refused as the walk refuses it, and anything else that goes wrong is the walk's to tell.
+ * Removes what needs no walk: an empty directory with one call, what is no directory with two. Returns why that was refused;
+ * undefined where nothing is left. Whatever it is, the walk tells: what holds a mount is refused there as well.
  */
-async function goesAtOnce(path: string): Promise<boolean> {
+async function removeAtOnce(path: string): Promise<string | undefined> {
   const refusal = await refusalOf(rmdir(path));
-  if (refusal === "ENOTDIR") return isGone(await refusalOf(unlink(path)));
-  return isGone(refusal);
+  return refusal === "ENOTDIR" ? await refusalOf(unlink(path)) : refusal;
 }
 
-/** The code of the error; undefined where there was none. */
+/** The code of the error; undefined where there was none, or nothing was there. */
 async function refusalOf(step: Promise<void>): Promise<string | undefined> {
   return await step.then(
     () => undefined,
-    (error: unknown) => codeOf(error) ?? "EIO",
+    (error: unknown) => (codeOf(error) === "ENOENT" ? undefined : (codeOf(error) ?? "EIO")),
   );
-}
-
-function isGone(refusal: string | undefined): boolean {
-  return refusal === undefined || refusal === "ENOENT";
 }
 
 interface Entry {
@@ -88,8 +85,9 @@ interface Top {
 async function removeEntry(entry: Entry): Promise<void> {
   const through = Buffer.concat([Buffer.from(`${pathOf(entry.parent)}/`), entry.name]);
   const isDeep = entry.depth >= MAX_DEPTH && entry.top !== undefined;
-  // Many directories are empty, and need no walk.
-  if (entry.isDirectory === true && !isDeep && isGone(await refusalOf(rmdir(through)))) return;
+  // Many directories are empty, and need no walk. The top was tried before.
+  const mayBeEmpty = entry.isDirectory === true && entry.depth > 0 && !isDeep;
+  if (mayBeEmpty && (await refusalOf(rmdir(through))) === undefined) return;
   // To unlink a directory is an error that costs more than the rest, so an entry that was listed as a directory is
   // opened as one.
   if ((isDeep || entry.isDirectory !== true) && (await unlinked(entry, through))) return;
