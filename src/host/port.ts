@@ -43,6 +43,11 @@ export interface Files {
    */
   writeAtomically(path: string, data: string | Buffer, mode: number): Promise<void>;
   /**
+   * Does the same as `writeAtomically` without waiting until the disk has the new name: a reader sees the old content or the
+   * new one, after a crash of the machine as well, but there it may be the old one, or no file, although this has resolved.
+   */
+  exchange(path: string, data: string | Buffer, mode: number): Promise<void>;
+  /**
    * Does the same as `writeAtomically` without waiting for the disk: after a crash of the machine the file may be empty
    * or gone. It is for files that are written anew anyway before they are next needed.
    */
@@ -155,6 +160,13 @@ export interface NewTree {
   readonly directoryMode: number;
   /** The group of everything in the tree. Default: as the system gives it. */
   readonly group?: number | undefined;
+  /**
+   * Symbolic links in the directory that the tree is made in: their targets by their names. They are made last, in their
+   * order. A name that is taken is `EEXIST`.
+   */
+  readonly links?: ReadonlyMap<string, string> | undefined;
+  /** The file system is in memory, so that nothing has to wait for a disk. Default false. */
+  readonly isInMemory?: boolean | undefined;
 }
 
 export interface NewFile {

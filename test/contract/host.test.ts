@@ -82,7 +82,7 @@ function describeReading() {
   });
 }
 
-const WRITES = ["writeAtomically", "replace"] as const;
+const WRITES = ["writeAtomically", "exchange", "replace"] as const;
 
 function describeWriting() {
   it.each(WRITES)("replaces a file in one step, with its mode, and leaves nothing beside it: %s", async (write) => {
@@ -199,17 +199,42 @@ function describeTrees() {
     ...more,
   });
 
-  it("makes a directory with files at any depth, with the modes asked for", async () => {
-    await files.createTree(path("tree"), tree(["top", "a/b/deep", "a/b/deeper", "a/c"], { directoryMode: 0o2751 }));
-    expect(await files.list(path("tree"))).toEqual([
-      { name: "a", type: "directory" },
-      { name: "top", type: "file" },
+  it.each([true, false])(
+    "makes a directory with files at any depth, with the modes asked for (in memory: %s)",
+    async (isInMemory) => {
+      const names = ["top", "a/b/deep", "a/b/deeper", "a/c"];
+      await files.createTree(path("tree"), tree(names, { directoryMode: 0o2751, isInMemory }));
+      expect(await files.list(path("tree"))).toEqual([
+        { name: "a", type: "directory" },
+        { name: "top", type: "file" },
+      ]);
+      for (const name of ["top", "a/b/deep", "a/b/deeper", "a/c"])
+        expect(await read(`tree/${name}`)).toBe(`in ${name}`);
+      expect((await files.stat(path("tree/a/b/deep")))?.mode).toBe(0o640);
+      for (const name of ["tree", "tree/a", "tree/a/b"]) expect((await files.stat(path(name)))?.mode).toBe(0o2751);
+      await files.createTree(path("empty"), tree([]));
+      expect(await files.list(path("empty"))).toEqual([]);
+    },
+  );
+
+  it.each([true, false])("makes links beside the tree, which replace nothing (in memory: %s)", async (isInMemory) => {
+    const links = new Map([
+      ["current", "tree"],
+      ["a", "current/a"],
     ]);
-    for (const name of ["top", "a/b/deep", "a/b/deeper", "a/c"]) expect(await read(`tree/${name}`)).toBe(`in ${name}`);
-    expect((await files.stat(path("tree/a/b/deep")))?.mode).toBe(0o640);
-    for (const name of ["tree", "tree/a", "tree/a/b"]) expect((await files.stat(path(name)))?.mode).toBe(0o2751);
-    await files.createTree(path("empty"), tree([]));
-    expect(await files.list(path("empty"))).toEqual([]);
+    await files.createTree(path("tree"), tree(["a"], { links, isInMemory }));
+    expect(await files.readLink(path("current"))).toBe("tree");
+    expect(await read("a")).toBe("in a");
+    const again = files.createTree(path("other"), tree(["b"], { links, isInMemory }));
+    await expect(again).rejects.toMatchObject({ code: "EEXIST" });
+    expect([await read("a"), await read("other/b")]).toEqual(["in a", "in b"]);
+  });
+
+  it("makes a tree that is too large to be made at once", async () => {
+    const data = Buffer.alloc(512 * 1024, "x");
+    const large = new Map([["large", { data, mode: 0o600 }]]);
+    await files.createTree(path("tree"), tree([], { files: large, isInMemory: true }));
+    expect((await files.read(path("tree/large"), data.length)).equals(data)).toBe(true);
   });
 
   it("gives everything to the group and each file to its user", async () => {
@@ -226,10 +251,14 @@ function describeTrees() {
     await files.writeAtomically(path("file"), "kept", 0o644);
     await harness.makeSymlink(path("directory"), path("link"));
     await harness.makeSymlink(path("nothing"), path("dangling"));
-    for (const name of ["directory", "file", "link", "dangling"]) {
-      await expect(files.createTree(path(name), tree(["a"]))).rejects.toMatchObject({ code: "EEXIST" });
+    for (const isInMemory of [true, false]) {
+      for (const name of ["directory", "file", "link", "dangling"]) {
+        const refused = files.createTree(path(name), tree(["a"], { isInMemory }));
+        await expect(refused).rejects.toMatchObject({ code: "EEXIST" });
+      }
+      const lost = files.createTree(path("no/tree"), tree(["a"], { isInMemory }));
+      await expect(lost).rejects.toMatchObject({ code: "ENOENT" });
     }
-    await expect(files.createTree(path("no/tree"), tree(["a"]))).rejects.toMatchObject({ code: "ENOENT" });
     expect(await files.list(path("directory"))).toEqual([]);
     expect(await files.stat(path("nothing"))).toBeUndefined();
   });

@@ -142,6 +142,10 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
       for (const name of newTree.files.keys()) {
         await access("createTree", `${path}/${name}`, () => makeTreeFile(tree, { path, name }, newTree));
       }
+      for (const [name, target] of newTree.links ?? []) {
+        const link = `${path.slice(0, path.lastIndexOf("/"))}/${name}`;
+        await access("createTree", link, () => makeTreeLink(tree, target, link));
+      }
     },
     stat: async (path) =>
       access("stat", path, () => {
@@ -160,6 +164,8 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
       }),
     writeAtomically: async (path, data, mode) =>
       access("writeAtomically", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
+    exchange: async (path, data, mode) =>
+      access("exchange", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
     replace: async (path, data, mode) =>
       access("replace", path, () => replaceFile(tree, path, Buffer.from(data), mode)),
     append: async (path, data, mode) => access("append", path, () => appendToFile(tree, path, Buffer.from(data), mode)),
@@ -271,6 +277,12 @@ function makeTreeFile(tree: MemoryTree, { path, name }: { path: string; name: st
   const entry = tree.create({ kind: "file", data: Buffer.from(file.data) }, file.mode);
   const owner = { user: file.user ?? 0, group: newTree.group ?? 0 };
   tree.attach(tree.walk(`${path}/${name}`, { operation: "open", followLast: false }), Object.assign(entry, owner));
+}
+
+function makeTreeLink(tree: MemoryTree, target: string, path: string): void {
+  const place = tree.walk(path, { operation: "symlink", followLast: false });
+  if (place.entry !== undefined) throw fileError("EEXIST", "symlink", path);
+  tree.attach(place, tree.create({ kind: "link", target }, 0o777));
 }
 
 function appendToFile(tree: MemoryTree, path: string, data: Buffer, mode: number): void {

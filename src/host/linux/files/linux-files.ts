@@ -47,6 +47,7 @@ export const linuxFiles: Files = {
     await replaceFile(path, data, { mode, sync: true });
     await syncDirectory(dirname(path));
   },
+  exchange: async (path, data, mode) => replaceFile(path, data, { mode, sync: true }),
   replace: async (path, data, mode) => replaceFile(path, data, { mode, sync: false }),
   append,
   touch,

@@ -65,9 +65,15 @@ export async function listFileBeneath(root: string, path: string): Promise<Direc
 /** Lists the entries, sorted by code unit. `shown` is the path in an error. */
 export async function listDirectory(path: string, shown = path): Promise<DirectoryEntry[]> {
   const entries: DirectoryEntry[] = [];
-  for await (const entry of await opendir(path, { bufferSize: 256 })) {
-    if (entries.length >= MAX_DIRECTORY_ENTRIES) throw fileError("EOVERFLOW", "scandir", shown);
-    entries.push({ name: entry.name, type: typeOf(entry) });
+  const directory = await opendir(path, { bufferSize: 256 });
+  try {
+    for (let entry = await directory.read(); entry !== null; entry = await directory.read()) {
+      if (entries.length >= MAX_DIRECTORY_ENTRIES) throw fileError("EOVERFLOW", "scandir", shown);
+      entries.push({ name: entry.name, type: typeOf(entry) });
+    }
+  } finally {
+    // Nothing waits for the close of a directory.
+    directory.closeSync();
   }
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

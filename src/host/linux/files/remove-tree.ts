@@ -1,10 +1,11 @@
-import { constants } from "node:fs";
-import { type FileHandle, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
+import { closeSync, constants } from "node:fs";
+import { readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { assert } from "../../../base/assert.ts";
 import { CodedError, codeOf } from "../../../base/errors.ts";
 import { fileError } from "../../file-error.ts";
 import { readMountId } from "../mounts/mount-id.ts";
+import { openDescriptor } from "./open-descriptor.ts";
 
 /**
  * Each level keeps a descriptor open, and a container can nest directories as deep as it likes. A deeper directory is
@@ -21,45 +22,47 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 export async function removeTree(path: string): Promise<void> {
   const name = basename(path);
   assert(name !== "" && name !== "." && name !== "..", "what is removed has a name");
-  if (await goesAtOnce(join(dirname(path), name))) return;
-  let parent: FileHandle;
+  const refusal = await removeAtOnce(join(dirname(path), name));
+  if (refusal === undefined) return;
+  const isDirectory = refusal === "ENOTEMPTY";
+  let parent: Directory;
   try {
-    parent = await open(dirname(path), O_RDONLY | O_DIRECTORY);
+    parent = { fd: await openDescriptor(dirname(path), O_RDONLY | O_DIRECTORY) };
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return;
     throw error;
   }
   try {
-    await removeEntry({ parent, mountId: readMountId(parent), name: Buffer.from(name), path, depth: 0 });
+    await removeEntry({ parent, mountId: readMountId(parent), name: Buffer.from(name), path, depth: 0, isDirectory });
   } finally {
-    await parent.close();
+    closeSync(parent.fd);
   }
 }
 
-/**
- * Whether the entry is gone without a walk: an empty directory with one call, what is no directory with two. What holds a
- * mount is refused as the walk refuses it, and anything else that goes wrong is the walk's to tell.
- */
-async function goesAtOnce(path: string): Promise<boolean> {
-  const refusal = await refusalOf(rmdir(path));
-  if (refusal === "ENOTDIR") return isGone(await refusalOf(unlink(path)));
-  return isGone(refusal);
+/** An open directory. It is closed at once, because nothing waits for that. */
+interface Directory {
+  readonly fd: number;
 }
 
-/** The code of the error; undefined where there was none. */
+/**
+ * Removes what needs no walk: an empty directory with one call, what is no directory with two. Returns why that was refused;
+ * undefined where nothing is left. Whatever it is, the walk tells: what holds a mount is refused there as well.
+ */
+async function removeAtOnce(path: string): Promise<string | undefined> {
+  const refusal = await refusalOf(rmdir(path));
+  return refusal === "ENOTDIR" ? await refusalOf(unlink(path)) : refusal;
+}
+
+/** The code of the error; undefined where there was none, or nothing was there. */
 async function refusalOf(step: Promise<void>): Promise<string | undefined> {
   return await step.then(
     () => undefined,
-    (error: unknown) => codeOf(error) ?? "EIO",
+    (error: unknown) => (codeOf(error) === "ENOENT" ? undefined : (codeOf(error) ?? "EIO")),
   );
 }
 
-function isGone(refusal: string | undefined): boolean {
-  return refusal === undefined || refusal === "ENOENT";
-}
-
 interface Entry {
-  parent: FileHandle;
+  parent: Directory;
   /** The id of the mount that `parent` is on. */
   mountId: string;
   /** The name is kept byte by byte, because a container may use names that are no UTF-8. */
@@ -74,7 +77,7 @@ interface Entry {
 }
 
 interface Top {
-  directory: FileHandle;
+  directory: Directory;
   /** Directories that were moved up into it. */
   lifted: number;
 }
@@ -82,8 +85,9 @@ interface Top {
 async function removeEntry(entry: Entry): Promise<void> {
   const through = Buffer.concat([Buffer.from(`${pathOf(entry.parent)}/`), entry.name]);
   const isDeep = entry.depth >= MAX_DEPTH && entry.top !== undefined;
-  // Many directories are empty, and need no walk.
-  if (entry.isDirectory === true && !isDeep && isGone(await refusalOf(rmdir(through)))) return;
+  // Many directories are empty, and need no walk. The top was tried before.
+  const mayBeEmpty = entry.isDirectory === true && entry.depth > 0 && !isDeep;
+  if (mayBeEmpty && (await refusalOf(rmdir(through))) === undefined) return;
   // To unlink a directory is an error that costs more than the rest, so an entry that was listed as a directory is
   // opened as one.
   if ((isDeep || entry.isDirectory !== true) && (await unlinked(entry, through))) return;
@@ -111,9 +115,9 @@ async function unlinked(entry: Entry, through: Buffer): Promise<boolean> {
 
 /** Returns false where the entry is no longer the directory that it was listed as. */
 async function emptyDirectory(entry: Entry, through: Buffer): Promise<boolean> {
-  let directory: FileHandle;
+  let directory: Directory;
   try {
-    directory = await open(through, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
+    directory = { fd: await openDescriptor(through, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK) };
   } catch (error) {
     if (entry.isDirectory === true && ["ENOENT", "ENOTDIR", "ELOOP"].includes(codeOf(error) ?? "")) return false;
     throw nameIn(error, "open", entry.path);
@@ -129,11 +133,11 @@ async function emptyDirectory(entry: Entry, through: Buffer): Promise<boolean> {
     } while (directory === top.directory && top.lifted > liftedBefore);
     return true;
   } finally {
-    await directory.close();
+    closeSync(directory.fd);
   }
 }
 
-async function emptyOpened(entry: Entry, directory: FileHandle, top: Top): Promise<void> {
+async function emptyOpened(entry: Entry, directory: Directory, top: Top): Promise<void> {
   const { mountId, depth } = entry;
   for (const listed of await readdir(pathOf(directory), { encoding: "buffer", withFileTypes: true })) {
     const { name } = listed;
@@ -162,6 +166,6 @@ function nameIn(error: unknown, operation: string, path: string): Error {
   return new CodedError(code, `${code}: cannot ${operation} '${path}'`, { cause: error });
 }
 
-function pathOf(handle: FileHandle): string {
-  return `/proc/self/fd/${handle.fd}`;
+function pathOf({ fd }: Directory): string {
+  return `/proc/self/fd/${fd}`;
 }

@@ -1,7 +1,8 @@
-import { constants } from "node:fs";
+import { closeSync, constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { codeOf } from "../../../base/errors.ts";
+import { openDescriptor } from "../files/open-descriptor.ts";
 import { mountError } from "./mount-calls.ts";
 import { readMountId } from "./mount-id.ts";
 
@@ -14,7 +15,7 @@ const { O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /** A name in a directory that is held open. A process that renames a directory above it changes nothing here. */
 export interface HeldPlace {
-  readonly parent: FileHandle;
+  readonly parent: { readonly fd: number };
   readonly name: string;
   /** Leads to the name through the open directory. */
   readonly through: string;
@@ -26,18 +27,22 @@ export interface HeldPlace {
 export async function withPlace<T>(path: string, operation: string, use: (place: HeldPlace) => Promise<T>): Promise<T> {
   const name = basename(path);
   if (name === "" || name === "." || name === "..") throw mountError("EINVAL", { operation, path });
-  const parent = await named({ operation, path }, async () => await open(dirname(path), O_PATH | O_DIRECTORY));
+  const fd = await named({ operation, path }, async () => await openDescriptor(dirname(path), O_PATH | O_DIRECTORY));
   try {
-    return await use({ parent, name, through: `${descriptorPath(parent)}/${name}`, path });
+    return await use({ parent: { fd }, name, through: `${descriptorPath({ fd })}/${name}`, path });
   } finally {
-    await parent.close();
+    closeSync(fd);
   }
 }
 
 /** Opens the entry at the place, a link itself included; undefined when there is nothing. */
 export async function openPlace(place: Pick<HeldPlace, "through">, flags = 0): Promise<FileHandle | undefined> {
+  return await orNothing(open(place.through, O_PATH | O_NOFOLLOW | flags));
+}
+
+async function orNothing<T>(opened: Promise<T>): Promise<T | undefined> {
   try {
-    return await open(place.through, O_PATH | O_NOFOLLOW | flags);
+    return await opened;
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return undefined;
     throw error;
@@ -48,13 +53,13 @@ export async function openPlace(place: Pick<HeldPlace, "through">, flags = 0): P
  * The id of the mount over the place itself; undefined where nothing is mounted. A link has nothing mounted over it.
  */
 export async function readMountIdAt(place: HeldPlace): Promise<string | undefined> {
-  const handle = await openPlace(place);
-  if (handle === undefined) return undefined;
+  const fd = await orNothing(openDescriptor(place.through, O_PATH | O_NOFOLLOW));
+  if (fd === undefined) return undefined;
   try {
-    const [own, parent] = [readMountId(handle), readMountId(place.parent)];
+    const [own, parent] = [readMountId({ fd }), readMountId(place.parent)];
     return own === parent ? undefined : own;
   } finally {
-    await handle.close();
+    closeSync(fd);
   }
 }
 

@@ -44,7 +44,8 @@ export async function unmountPlace(
   place: HeldPlace,
   { timeoutMs, isLocal = false }: UnmountOptions,
 ): Promise<void> {
-  if ((await readMountIdAt(place)) === undefined) return;
+  const first = await readMountIdAt(place);
+  if (first === undefined) return;
   let isOver = false;
   let timer: Timer | undefined;
   const tooLate = new Promise<never>((_resolve, reject) => {
@@ -55,7 +56,7 @@ export async function unmountPlace(
     });
   });
   try {
-    await Promise.race([unmountRounds({ calls, place, timeoutMs, isLocal, isOver: () => isOver }), tooLate]);
+    await Promise.race([unmountRounds({ calls, place, timeoutMs, isLocal, isOver: () => isOver }, first), tooLate]);
   } finally {
     timer?.cancel();
   }
@@ -69,14 +70,16 @@ interface Unmount {
   isOver: () => boolean;
 }
 
-/** Each round takes away the top of the stack, with the mounts below it. */
-async function unmountRounds(unmount: Unmount): Promise<void> {
+/** Each round takes away the top of the stack, with the mounts below it; `first` is the mount that it is at the beginning. */
+async function unmountRounds(unmount: Unmount, first: string): Promise<void> {
   const { place, isOver } = unmount;
+  let id: string | undefined = first;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const id = await readMountIdAt(place);
     if (id === undefined || isOver()) return;
-    if (unmount.isLocal && (await goesAtOnce(unmount))) continue;
-    await unmountTop(unmount, planUnmount(await readMountTable(), Number(id)));
+    if (!unmount.isLocal || !(await goesAtOnce(unmount))) {
+      await unmountTop(unmount, planUnmount(await readMountTable(), Number(id)));
+    }
+    id = await readMountIdAt(place);
   }
   throw mountError("EBUSY", { operation: "unmount", path: place.path, why: "something is mounted again and again" });
 }

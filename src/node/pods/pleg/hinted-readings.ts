@@ -6,8 +6,8 @@ import type { Tasks } from "../../../base/tasks.ts";
 interface HintedReadings {
   /** Something happened to the pod: it is read at once or, while it is being changed, when that is over. */
   ask(pod: PodReference): void;
-  /** A reading of the pod begins, for any reason: it will show what was hinted at before. */
-  begun(uid: string): void;
+  /** A reading of the pod begins, for any reason: it will show what was hinted at before. Whether there was a hint. */
+  begun(uid: string): boolean;
   /** A reading of the pod has ended: it may not show what was hinted at meanwhile. */
   ended(pod: PodReference): void;
   /** Gives up the readings that wait, and holds nothing any more. */
@@ -62,7 +62,7 @@ export function createHintedReadings(deps: HintedReadingsDeps): HintedReadings {
 
   const letGo = (uid: string) => {
     held.get(uid)?.cancel();
-    held.delete(uid);
+    return held.delete(uid);
   };
 
   return {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { makeRuntimeStatus } from "../../runtime/plan/__fixtures__/runtime-status.ts";
 import { createGate, createPlegRig, podName } from "./__fixtures__/pleg-rig.ts";
 
 /** What PLEG promises: how often it relists without and with events, when it is unhealthy, how long a hint may wait. */
@@ -230,7 +231,7 @@ describe("a refresh", () => {
 
   it("of a pod of which all is known asks no lists, unless an event named something else of it", async () => {
     await start({ a: ["main running"] }, { eventDriven: true });
-    const items = { sandboxes: ["sandbox-0"], containers: [{ id: "main-0", sandboxId: "sandbox-0" }] };
+    const items = { sandboxes: [{ id: "sandbox-0" }], containers: [{ id: "main-0", sandboxId: "sandbox-0" }] };
     await rig.pleg.refresh(podName("a"), items);
     rig.cache.invalidate("a");
     rig.pleg.hint("main-0", "a");
@@ -240,6 +241,22 @@ describe("a refresh", () => {
     await rig.pleg.refresh(podName("a"), items);
     await rig.pleg.refresh(podName("a"), items);
     expect(rig.reads).toEqual(["a by its items", "a by its items", "a", "a by its items"]);
+  });
+
+  it("asks a sandbox that was ready, where something happened to its pod since, and none that had ended", async () => {
+    await start({ a: ["main running"] }, { eventDriven: true });
+    const [ready] = makeRuntimeStatus([]).sandboxes;
+    const ended = ready && { ...ready, id: "ended", state: "notready" as const };
+    const sandboxes = [ready, ended].map((status) => ({ id: status?.id ?? "", status }));
+    rig.cache.invalidate("a");
+    await rig.pleg.refresh(podName("a"), { sandboxes, containers: [] });
+    rig.cache.invalidate("a");
+    rig.pleg.hint("main-0", "a");
+    await rig.pleg.refresh(podName("a"), { sandboxes, containers: [] });
+    expect(rig.items.slice(-2).map((items) => items?.sandboxes.map(({ status }) => status?.state))).toEqual([
+      ["ready", "notready"],
+      [undefined, "notready"],
+    ]);
   });
 
   it("is not undone by a slower reading that began before it", async () => {

@@ -102,8 +102,8 @@ export function createPleg(deps: PlegDeps): Pleg {
   };
 
   const read = async (pod: PodReference, signal: AbortSignal, known?: PodItems): Promise<void> => {
-    hints.begun(pod.uid);
-    const items = unlisted.delete(pod.uid) ? undefined : known;
+    const isHinted = hints.begun(pod.uid);
+    const items = unlisted.delete(pod.uid) ? undefined : isHinted ? withoutReady(known) : known;
     const ticket = cache.beginRead(pod.uid);
     const startedAt = clock.monotonic();
     try {
@@ -201,6 +201,13 @@ export function createPleg(deps: PlegDeps): Pleg {
     health: () => computePlegHealth(state, clock.monotonic()),
     pods: records.pods,
   };
+}
+
+/** What happened to the pod may be the end of a sandbox that was ready when it was asked. One that has ended stays so. */
+function withoutReady(items: PodItems | undefined): PodItems | undefined {
+  if (items === undefined) return undefined;
+  const sandboxes = items.sandboxes.map((item) => (item.status?.state === "ready" ? { id: item.id } : item));
+  return { ...items, sandboxes };
 }
 
 function hasItem({ sandboxes, containers }: RuntimePod, id: string): boolean {

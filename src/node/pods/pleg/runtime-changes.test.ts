@@ -27,7 +27,7 @@ it("reads the pod again also after a change that failed", async () => {
 
 it("reads what is known to be there, and asks the lists after a change that failed", async () => {
   const { steps, change } = createRig(new Set(["1"]));
-  const items = { sandboxes: ["s"], containers: [] };
+  const items = { sandboxes: [{ id: "s" }], containers: [] };
   await change(pod, async () => {}, items);
   expect(steps.splice(0).at(-1)).toBe("refresh 1 by its items");
   await expect(change(pod, async () => await Promise.reject(new Error("no")), items)).rejects.toThrow("no");

@@ -5,15 +5,16 @@ import { createKnownItems } from "./known-items.ts";
 
 const pod = { uid: "uid-1", name: "web", namespace: "default" };
 const nothing = emptyPodRuntimeStatus(pod, 0);
-const made = { sandboxes: ["s"], containers: [{ id: "c", sandboxId: "s" }] };
+const made = { sandboxes: [{ id: "s" }], containers: [{ id: "c", sandboxId: "s" }] };
 const running = { ...makeRuntimeStatus(["main running"]), ...pod };
 
 it("knows all of a pod that was started on nothing, and of its reading", () => {
   const known = createKnownItems();
-  expect(known.ofReading(running)).toBeUndefined();
+  expect(known.afterStop(running)).toBeUndefined();
   expect(known.afterStart(nothing, made)).toEqual(made);
-  const items = known.ofReading(running);
-  expect(items?.sandboxes).toEqual(running.sandboxes.map(({ id }) => id));
+  const items = known.afterStop(running);
+  const stopped = running.sandboxes.map((status) => ({ ...status, state: "notready", ips: [] }));
+  expect(items?.sandboxes).toEqual(stopped.map((status) => ({ id: status.id, status })));
   expect(items?.containers).toEqual(running.containers.map(({ id, sandboxId }) => ({ id, sandboxId })));
 });
 
@@ -30,14 +31,14 @@ it("adds what another start made", () => {
 it("leaves a pod of a former process to the lists", () => {
   const known = createKnownItems();
   expect(known.afterStart(running, made)).toBeUndefined();
-  expect(known.ofReading(running)).toBeUndefined();
+  expect(known.afterStop(running)).toBeUndefined();
 });
 
 it("leaves a pod to the lists after a call without an answer, also when a later one has one", () => {
   const known = createKnownItems();
   known.doubt(pod.uid);
   expect(known.afterStart(nothing, made)).toBeUndefined();
-  expect(known.ofReading(running)).toBeUndefined();
+  expect(known.afterStop(running)).toBeUndefined();
 });
 
 it("begins anew after the pod was removed", () => {

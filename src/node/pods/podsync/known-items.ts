@@ -1,4 +1,4 @@
-import type { PodItems, PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
+import type { PodItems, PodRuntimeStatus, SandboxRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 
 /**
  * What there is of a pod in the runtime, where that is known without asking the runtime's lists: the node agent made all
@@ -10,8 +10,11 @@ interface KnownItems {
   afterStart(before: PodRuntimeStatus, made: PodItems): PodItems | undefined;
   /** Something went wrong: the runtime may have done, or may do later, what it did not answer for. */
   doubt(uid: string): void;
-  /** What there is of the pod if nothing was made since it was read; undefined where only the lists tell. */
-  ofReading(read: PodRuntimeStatus): PodItems | undefined;
+  /**
+   * After a stop that went well, which makes nothing: what there is of the pod, with its sandboxes as they are then; undefined
+   * where only the lists tell.
+   */
+  afterStop(before: PodRuntimeStatus): PodItems | undefined;
   forget(uid: string): void;
 }
 
@@ -19,7 +22,7 @@ export function createKnownItems(): KnownItems {
   /** False: a call for the pod was not answered once, so that its lists are asked from then on. */
   const isKnown = new Map<string, boolean>();
   const itemsOf = ({ sandboxes, containers }: PodRuntimeStatus): PodItems => ({
-    sandboxes: sandboxes.map(({ id }) => id),
+    sandboxes: sandboxes.map(({ id }) => ({ id })),
     containers: containers.map(({ id, sandboxId }) => ({ id, sandboxId })),
   });
   return {
@@ -34,7 +37,15 @@ export function createKnownItems(): KnownItems {
       };
     },
     doubt: (uid) => isKnown.set(uid, false),
-    ofReading: (read) => (isKnown.get(read.uid) === true ? itemsOf(read) : undefined),
+    afterStop(before) {
+      if (isKnown.get(before.uid) !== true) return undefined;
+      // The runtime answers once nothing runs in the sandbox any more, and its network is gone.
+      const stopped = (status: SandboxRuntimeStatus) => ({ ...status, state: "notready" as const, ips: [] });
+      return {
+        ...itemsOf(before),
+        sandboxes: before.sandboxes.map((status) => ({ id: status.id, status: stopped(status) })),
+      };
+    },
     forget: (uid) => isKnown.delete(uid),
   };
 }

@@ -84,7 +84,7 @@ describe("syncPod", () => {
   });
 
   it("reads what it made without asking the lists, and asks them where a start or a volume failed", async () => {
-    const made = { sandboxes: ["s"], containers: [{ id: "c", sandboxId: "s" }] };
+    const made = { sandboxes: [{ id: "s" }], containers: [{ id: "c", sandboxId: "s" }] };
     const whole = createRig();
     whole.world.sync = async ({ beforeChange }) => {
       beforeChange();

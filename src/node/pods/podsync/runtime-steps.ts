@@ -82,9 +82,8 @@ export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartF
       }
     },
     async stopContainers({ pod, reference, runtime: before, signal }, gracePeriodSeconds) {
-      // A stop makes nothing, so that what there was is all there can be.
       const change = async () => await runtime.stop(pod, before, { gracePeriodSeconds, signal });
-      await changing(reference, change, known.ofReading(before));
+      await changing(reference, change, known.afterStop(before));
     },
     checkStopped({ reference, runtime: stopped }) {
       if (hasRunningContainer(stopped)) throw new StillRunningError(reference.uid);

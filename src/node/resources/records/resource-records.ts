@@ -21,7 +21,7 @@ export interface ResourceRecords {
 }
 
 interface ResourceRecordsDeps {
-  readonly files: Pick<Files, "read" | "writeAtomically">;
+  readonly files: Pick<Files, "read" | "exchange">;
   readonly log: Log;
   readonly tasks: Pick<Tasks, "spawn">;
 }
@@ -43,7 +43,8 @@ export async function openResourceRecords(deps: ResourceRecordsDeps, path: strin
     try {
       while (isDirty) {
         isDirty = false;
-        await deps.files.writeAtomically(path, encodeResourceCheckpoint(infos), 0o600);
+        // A machine that has crashed begins its pods anew, so that the records before these will do.
+        await deps.files.exchange(path, encodeResourceCheckpoint(infos), 0o600);
       }
     } catch (error) {
       deps.log.error("Failed to save pod resource information checkpoint", { path, error: messageOf(error) });

@@ -13,7 +13,7 @@ import type { PresentImage } from "../images/image-outcome.ts";
 import { computePodActions } from "../plan/compute-pod-actions.ts";
 import type { PlanInput } from "../plan/plan-input.ts";
 import type { ContainerToStart, PodActions } from "../plan/pod-actions.ts";
-import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
+import type { PodRuntimeStatus, SandboxItem } from "../reading/pod-runtime-status.ts";
 import { createCrashLoopBackOff } from "./crash-loop-back-off.ts";
 import type { PodConfigs } from "./create-pod-configs.ts";
 import { createRuntimeMetrics } from "./metrics.ts";
@@ -197,7 +197,7 @@ function runOf(pod: Pod, { actions, status }: Planned, options: SyncOptions): Ru
 
 /** The IDs that the runtime answered with. */
 interface Made {
-  readonly sandboxes: string[];
+  readonly sandboxes: SandboxItem[];
   readonly containers: Array<{ id: string; sandboxId: string }>;
 }
 
@@ -215,7 +215,7 @@ async function readySandbox(starter: SandboxStarter, { pod, status, actions, opt
   const { volumes } = options.volumes;
   if (actions.createSandbox !== undefined) {
     const started = await starter.start(pod, { attempt: actions.createSandbox.attempt, volumes }, options.signal);
-    made.sandboxes.push(started.id);
+    made.sandboxes.push({ id: started.id, status: started.status });
     return started;
   }
   const current = status.sandboxes.find(({ id }) => id === actions.sandboxId);

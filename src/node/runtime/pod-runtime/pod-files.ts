@@ -74,7 +74,8 @@ export function createPodFiles(deps: PodFilesDeps, options: PodFilesOptions): Po
 
   const makeTerminationLog = async (uid: string, { container, restartCount }: ContainerToStart): Promise<string> => {
     const directory = terminationLogDirectory(rootDirectory, uid, container.name);
-    if ((await files.stat(directory)) === undefined) {
+    // A first container mostly finds nothing, and any other the directory of the one before it.
+    if (restartCount === 0 || (await files.stat(directory)) === undefined) {
       for (const made of [parentOf(directory), directory]) await files.makeDirectory(made, 0o750);
     }
     const path = `${directory}/${terminationLogName(restartCount)}`;

@@ -27,7 +27,16 @@ it("removes containers, sandboxes, links and logs", async () => {
   expect(cri.sandboxes()).toEqual([]);
   expect(await host.files.list("/var/log/containers")).toEqual([]);
   expect(await host.files.stat(LOGS)).toBeUndefined();
-  expect(calls).toEqual(["0s removeContainer", "0s removeContainer", "0s removePodSandbox"]);
+  // It takes its containers along.
+  expect(calls).toEqual(["0s removePodSandbox"]);
+});
+
+it("removes a container by itself whose sandbox is not known to be there", async () => {
+  const { cri, deps, read } = await createRig();
+  const status = await read(pod);
+  await removePod(deps, { ...status, sandboxes: [] }, { keepLogs: false, signal: NEVER });
+  expect(cri.containers()).toEqual([]);
+  expect(cri.sandboxes()).toHaveLength(1);
 });
 
 it("leaves the logs of a pod that begins anew, so that its restart counts go on", async () => {
@@ -41,9 +50,9 @@ it("leaves the logs of a pod that begins anew, so that its restart counts go on"
 
 it("keeps the logs while the runtime holds something, and comes to an end when it is tried again", async () => {
   const { cri, host, calls, failing, remove } = await createRig();
-  failing.set("removeContainer", "unavailable");
-  await expect(remove()).rejects.toThrow(/^removing the pod from the runtime: .*; /);
-  expect(calls).toHaveLength(3);
+  failing.set("removePodSandbox", "unavailable");
+  await expect(remove()).rejects.toThrow("removePodSandbox fails");
+  expect(calls).toHaveLength(1);
   expect(await host.files.stat(LOGS)).toBeDefined();
   failing.clear();
   await remove();
@@ -52,9 +61,13 @@ it("keeps the logs while the runtime holds something, and comes to an end when i
 });
 
 it("what is gone already is no failure", async () => {
-  const { failing, host, remove } = await createRig();
+  const { deps, failing, host, read } = await createRig();
+  const status = await read(pod);
   for (const rpc of ["removeContainer", "removePodSandbox"]) failing.set(rpc, "not-found");
-  await remove();
+  const [sandbox] = status.sandboxes.map((each) => ({ ...each, id: "another" }));
+  for (const sandboxes of [status.sandboxes, sandbox === undefined ? [] : [sandbox]]) {
+    await removePod(deps, { ...status, sandboxes }, { keepLogs: false, signal: NEVER });
+  }
   expect(await host.files.stat(LOGS)).toBeUndefined();
 });
 

@@ -25,9 +25,12 @@ export async function removePod(
   status: PodRuntimeStatus,
   { keepLogs, signal }: { keepLogs: boolean; signal: AbortSignal },
 ): Promise<void> {
-  const remove = keepLogs ? removeContainerForRestart : removeContainer;
+  const tidy = keepLogs ? removeOldLogs : removeLogLink;
+  const inSandboxes = new Set(status.sandboxes.map(({ id }) => id));
   const containers = status.containers.map((container) => async () => {
-    await remove(deps, status, container, signal);
+    await tidy(deps, status, container);
+    // A sandbox takes its containers along.
+    if (!inSandboxes.has(container.sandboxId)) await removeFromRuntime(deps, container.id, signal);
   });
   const sandboxes = status.sandboxes.map(
     ({ id }) =>
@@ -80,13 +83,23 @@ export async function removeContainerForRestart(
   container: { id: string; name: string; restartCount: number },
   signal: AbortSignal,
 ): Promise<void> {
+  await removeOldLogs(deps, pod, container);
+  await removeFromRuntime(deps, container.id, signal);
+}
+
+/** Removes the logs of containers before this one, and the flat link to its own. */
+async function removeOldLogs(
+  deps: RemoveDeps,
+  pod: PodReference,
+  container: { id: string; name: string; restartCount: number },
+): Promise<void> {
   const { files, podLogsDirectory } = deps;
   const directory = `${podLogDirectory(podLogsDirectory, pod)}/${container.name}`;
   for (const { name } of await listIfThere(files, directory)) {
     const count = restartCountOfLog(name);
     if (count !== undefined && count < container.restartCount) await files.remove(`${directory}/${name}`);
   }
-  await removeContainer(deps, pod, container, signal);
+  await removeLogLink(deps, pod, container);
 }
 
 /** Removes one stopped container and the flat link to its log. The log itself is removed with the pod's logs. */
@@ -96,10 +109,20 @@ async function removeContainer(
   container: { id: string; name: string },
   signal: AbortSignal,
 ): Promise<void> {
-  await deps.files.remove(legacyLogLink(deps.containerLogsDirectory, pod, container));
-  await unlessGone(
-    deps.runtime.removeContainer(cri.RemoveContainerRequest.fromPartial({ containerId: container.id }), { signal }),
-  );
+  await removeLogLink(deps, pod, container);
+  await removeFromRuntime(deps, container.id, signal);
+}
+
+async function removeLogLink(
+  { files, containerLogsDirectory }: RemoveDeps,
+  pod: PodReference,
+  container: { id: string; name: string },
+): Promise<void> {
+  await files.remove(legacyLogLink(containerLogsDirectory, pod, container));
+}
+
+async function removeFromRuntime({ runtime }: RemoveDeps, containerId: string, signal: AbortSignal): Promise<void> {
+  await unlessGone(runtime.removeContainer(cri.RemoveContainerRequest.fromPartial({ containerId }), { signal }));
 }
 
 /** Removes a stopped sandbox and all containers in it. */

@@ -6,6 +6,8 @@ import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Host } from "../../../host/port.ts";
 import { podLogDirectory } from "../logs/container-log-paths.ts";
+import type { SandboxRuntimeStatus } from "../reading/pod-runtime-status.ts";
+import { readSandboxStatus } from "../reading/read-pods.ts";
 import type { PodConfigs, WantedSandbox } from "./create-pod-configs.ts";
 import type { RuntimeMetrics } from "./metrics.ts";
 import { PodSandboxError } from "./pod-sandbox-error.ts";
@@ -22,6 +24,8 @@ export interface StartedSandbox {
   config: cri.PodSandboxConfig;
   /** The sandbox's addresses, primary first; empty on the host network. */
   ips: string[];
+  /** As it was before any container started; undefined where nothing had to be known of it. */
+  status: SandboxRuntimeStatus | undefined;
 }
 
 /** What chooses a pod's runtime handler, and what is known of the handlers' abilities. */
@@ -91,13 +95,6 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
     return podSandboxId;
   };
 
-  const readIps = async (podSandboxId: string, signal: AbortSignal): Promise<string[]> => {
-    const request = cri.PodSandboxStatusRequest.fromPartial({ podSandboxId });
-    const { status } = await runtime.podSandboxStatus(request, { signal });
-    const { ip = "", additionalIps = [] } = status?.network ?? {};
-    return [ip, ...additionalIps.map((additional) => additional.ip)].filter((address) => address !== "");
-  };
-
   return {
     configOf: async (pod, wanted) => (await deps.configs.sandbox(pod, wanted)).config,
     async start(pod, wanted, signal) {
@@ -114,7 +111,8 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
         const started = { type: "Normal", reason: "SandboxStarted", message: "Pod sandbox started", tookMs } as const;
         deps.timeline.record(podReference(pod), started);
         for (const warning of warnings) deps.timeline.record(podReference(pod), { type: "Warning", ...warning });
-        return { id, config, ips: isHostNetworkPod(pod) ? [] : await readIps(id, signal) };
+        const status = isHostNetworkPod(pod) ? undefined : await readSandboxStatus(runtime, id, signal);
+        return { id, config, ips: status?.ips ?? [], status };
       } catch (error) {
         signal.throwIfAborted();
         metrics.startedPodErrors.add();

@@ -37,9 +37,15 @@ export type ContainerState = "created" | "running" | "exited" | "unknown";
 
 /** All that there is of a pod in the runtime, where that is known without asking the runtime's lists. */
 export interface PodItems {
-  /** IDs of sandboxes. */
-  readonly sandboxes: readonly string[];
+  readonly sandboxes: readonly SandboxItem[];
   readonly containers: ReadonlyArray<{ readonly id: string; readonly sandboxId: string }>;
+}
+
+/** A sandbox of a pod. */
+export interface SandboxItem {
+  readonly id: string;
+  /** What the runtime told of it after its last change; undefined: it is to be asked. */
+  readonly status?: SandboxRuntimeStatus | undefined;
 }
 
 /** Everything known of one pod, from the runtime's status calls. */

@@ -60,7 +60,7 @@ describe("the status of a pod", () => {
     const { podSandboxId, ids } = await run(pod, { main: { command: STUBBORN }, done: { command: ["false"] } });
     await clock.settle();
     const items = {
-      sandboxes: [podSandboxId],
+      sandboxes: [{ id: podSandboxId }],
       containers: Object.values(ids).map((id) => ({ id, sandboxId: podSandboxId })),
     };
     const reading = { pod: { uid: "a", name: "pod-a", namespace: "default" }, items };
@@ -68,6 +68,18 @@ describe("the status of a pod", () => {
     await cri.runtime.removePodSandbox({ podSandboxId });
     const left = await readPodItems({ runtime: cri.runtime, host }, reading, NEVER);
     expect(left).toMatchObject({ sandboxes: [], containers: [], ips: [] });
+  });
+
+  it("does not ask a sandbox whose status is known", async () => {
+    const { cri, host, failing, read, makePod: run } = createFakeNode();
+    const pod = makePod("a");
+    await run(pod, { main: { command: STUBBORN } });
+    const [known] = (await read(pod)).sandboxes;
+    failing.set("podSandboxStatus", "unavailable");
+    const status = known && { ...known, state: "notready" as const };
+    const items = { sandboxes: [{ id: known?.id ?? "", status }], containers: [] };
+    const reading = { pod: { uid: "a", name: "pod-a", namespace: "default" }, items };
+    expect((await readPodItems({ runtime: cri.runtime, host }, reading, NEVER)).sandboxes).toEqual([status]);
   });
 
   it("has the newest first, with the addresses of the sandbox that is ready", async () => {

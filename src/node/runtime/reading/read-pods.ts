@@ -102,7 +102,7 @@ export async function readPodRuntimeStatus(
     runtime.listPodSandbox(cri.ListPodSandboxRequest.fromPartial({ filter: { labelSelector } }), { signal }),
     runtime.listContainers(cri.ListContainersRequest.fromPartial({ filter: { labelSelector } }), { signal }),
   ]);
-  const sandboxes = ownItems(pod, listedSandboxes.items).map(({ id }) => id);
+  const sandboxes = ownItems(pod, listedSandboxes.items).map(({ id }) => ({ id }));
   const containers = ownItems(pod, listedContainers.containers).map(({ id, podSandboxId: sandboxId }) => ({
     id,
     sandboxId,
@@ -112,7 +112,7 @@ export async function readPodRuntimeStatus(
 
 /**
  * Reads the pod without asking the lists what there is of it: half the calls, in one wave instead of two. What others
- * made in the pod is not seen. What disappeared counts as never known, as above.
+ * made in the pod is not seen, and a sandbox whose status is known is not asked. What disappeared counts as never known, as above.
  */
 export async function readPodItems(
   deps: ReadingDeps,
@@ -129,10 +129,8 @@ async function readItems(
 ): Promise<PodRuntimeStatus> {
   const calls = createLimiter(MAX_STATUS_CALLS);
   const [sandboxes, containers] = await Promise.all([
-    readEach(items.sandboxes, async (id) => {
-      const request = cri.PodSandboxStatusRequest.fromPartial({ podSandboxId: id });
-      const { status } = await calls.run(async () => await runtime.podSandboxStatus(request, { signal }), signal);
-      return status && sandboxStatus(requireId("sandbox", id, status));
+    readEach(items.sandboxes, async ({ id, status }) => {
+      return status ?? (await calls.run(async () => await readSandboxStatus(runtime, id, signal), signal));
     }),
     readEach(items.containers, async ({ id, sandboxId }) => {
       const request = cri.ContainerStatusRequest.fromPartial({ containerId: id });
@@ -146,6 +144,17 @@ async function readItems(
   containers.sort((a, b) => b.restartCount - a.restartCount || b.createdAt - a.createdAt);
   const ips = sandboxes.find((sandbox) => sandbox.state === "ready")?.ips ?? [];
   return { ...pod, sandboxes, containers, ips, observedAt };
+}
+
+/** Reads one sandbox; undefined where the runtime tells nothing of it. Rejects with `not-found` for one that is gone. */
+export async function readSandboxStatus(
+  runtime: Pick<Cri["runtime"], "podSandboxStatus">,
+  id: string,
+  signal: AbortSignal,
+): Promise<SandboxRuntimeStatus | undefined> {
+  const request = cri.PodSandboxStatusRequest.fromPartial({ podSandboxId: id });
+  const { status } = await runtime.podSandboxStatus(request, { signal });
+  return status && sandboxStatus(requireId("sandbox", id, status));
 }
 
 async function readEach<Item, Status>(

@@ -27,13 +27,14 @@ const LOG_FILE = { ownNames: 3, maxBytes: 4 * MAX_LOG_MESSAGE_BYTES };
  * both.
  */
 export async function readTerminationMessage(
-  files: Pick<Files, "openBeneath">,
+  files: Pick<Files, "openBeneath" | "stat">,
   status: ContainerStatus,
 ): Promise<string> {
   const { annotations } = status;
   const path = annotations[CONTAINER_TERMINATION_MESSAGE_PATH_ANNOTATION];
   const mount = status.mounts.find((candidate) => path !== undefined && candidate.containerPath === path);
-  const written = mount === undefined ? "" : await readText(files, mount.hostPath, MESSAGE_FILE);
+  const isWritten = mount !== undefined && !(await isEmpty(files, mount.hostPath));
+  const written = isWritten ? await readText(files, mount.hostPath, MESSAGE_FILE) : "";
   if (written !== "") return joined(status.message, written);
   const fallsBack = annotations[CONTAINER_TERMINATION_MESSAGE_POLICY_ANNOTATION] === "FallbackToLogsOnError";
   if (fallsBack && status.exitCode !== 0) {
@@ -41,6 +42,16 @@ export async function readTerminationMessage(
     if (tail !== "") return joined(status.message, tail);
   }
   return status.message;
+}
+
+/** Most containers write no message, which one look tells. What cannot be looked at is left to the reading. */
+async function isEmpty(files: Pick<Files, "stat">, path: string): Promise<boolean> {
+  try {
+    const status = await files.stat(path);
+    return status === undefined || (status.type === "file" && status.sizeBytes === 0);
+  } catch {
+    return false;
+  }
 }
 
 /** The runtime's message comes first, as upstream has it. */

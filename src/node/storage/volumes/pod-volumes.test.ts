@@ -54,7 +54,7 @@ describe("an emptyDir", () => {
       `unmount ${EMPTY_DIRS}/shm`,
       `remove ${EMPTY_DIRS}/shm`,
       `remove ${POD}/plugins/kubernetes.io~empty-dir`,
-      `remove ${POD}/volumeDevices`,
+      `remove ${EMPTY_DIRS}`,
       `remove ${POD}/volumes`,
     ]);
     expect(await files.stat("/var/lib/kubelet/pods/uid-1/volumes")).toBeUndefined();

@@ -1,6 +1,6 @@
-import { throwJoined } from "../../../base/errors.ts";
+import { codeOf, throwJoined } from "../../../base/errors.ts";
 import type { Mounts } from "../../../host/mounts-port.ts";
-import type { Files } from "../../../host/port.ts";
+import type { DirectoryEntry, Files } from "../../../host/port.ts";
 import { escapePluginName, type VolumeDirectories } from "./volume-directories.ts";
 import type { VolumePlace, VolumePlugin } from "./volume-plugin.ts";
 
@@ -24,32 +24,51 @@ export async function tearDownVolumes(
   directories: VolumeDirectories,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const places = await findPlaces(deps.files, directories);
+  const devices = await findIn(deps.files, { ...directories, kind: "device", root: directories.devices });
+  const volumes = await findIn(deps.files, { ...directories, kind: "files", root: directories.volumes });
+  const places = [...volumes.places, ...devices.places];
   const outcomes = await Promise.allSettled(places.map(async (place) => await tearDownPlace(deps, place, signal)));
   const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
   throwJoined(failures, "volumes of the pod cannot be unmounted");
-  for (const directory of [directories.notes, directories.devices, directories.volumes]) {
+  // Each is empty when its turn comes, which is the least to remove. The volumes' is the last: see `PodFiles`.
+  for (const directory of [directories.notes, ...devices.directories, ...volumes.directories]) {
     await deps.files.remove(directory);
   }
 }
 
-/** Finds what is left of a pod's volumes. A link in a volume's place is left out: what it leads to is not the pod's. */
-async function findPlaces(files: Files, { podUid, volumes, devices }: VolumeDirectories): Promise<FoundPlace[]> {
-  const places: FoundPlace[] = [];
-  for (const [kind, root] of [["files", volumes] as const, ["device", devices] as const]) {
-    for (const pluginDirectory of await listDirectories(files, root)) {
-      for (const { name, type } of await files.list(`${root}/${pluginDirectory}`)) {
-        if (kind === "files" && type !== "directory") continue;
-        places.push({ podUid, kind, pluginDirectory, directoryName: name, path: `${root}/${pluginDirectory}/${name}` });
-      }
-    }
-  }
-  return places;
+interface Found {
+  readonly places: readonly FoundPlace[];
+  /** The directories of the plugins, and then the one that they are in. */
+  readonly directories: readonly string[];
 }
 
-async function listDirectories(files: Files, directory: string): Promise<string[]> {
-  if ((await files.stat(directory)) === undefined) return [];
-  return (await files.list(directory)).filter(({ type }) => type === "directory").map(({ name }) => name);
+/** Finds what is left of a pod's volumes. A link in a volume's place is left out: what it leads to is not the pod's. */
+async function findIn(
+  files: Files,
+  { podUid, kind, root }: Pick<FoundPlace, "podUid" | "kind"> & { readonly root: string },
+): Promise<Found> {
+  const plugins = await listIfThere(files, root);
+  if (plugins === undefined) return { places: [], directories: [] };
+  const places: FoundPlace[] = [];
+  const directories: string[] = [];
+  for (const { name: pluginDirectory, type: pluginType } of plugins) {
+    if (pluginType !== "directory") continue;
+    directories.push(`${root}/${pluginDirectory}`);
+    for (const { name, type } of await files.list(`${root}/${pluginDirectory}`)) {
+      if (kind === "files" && type !== "directory") continue;
+      places.push({ podUid, kind, pluginDirectory, directoryName: name, path: `${root}/${pluginDirectory}/${name}` });
+    }
+  }
+  return { places, directories: [...directories, root] };
+}
+
+async function listIfThere(files: Files, directory: string): Promise<DirectoryEntry[] | undefined> {
+  try {
+    return await files.list(directory);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 async function tearDownPlace(

@@ -20,13 +20,20 @@ export interface VolumeDirectoryPlan {
   group: number | undefined;
 }
 
+/** A directory that is ready for what the volume shows. */
+export interface VolumeDirectory {
+  readonly path: string;
+  /** It was made by this call, so that nothing is in it. */
+  readonly isNew: boolean;
+}
+
 /** Makes and removes the directories of volumes that are plain directories. */
 export interface VolumeDirectoryMaker {
   /**
-   * Makes the directory with its owner and mode, and mounts it where it is in memory; returns its path. Idempotent;
-   * what containers have changed stays as it is.
+   * Makes the directory with its owner and mode, and mounts it where it is in memory. Idempotent; what containers have
+   * changed stays as it is.
    */
-  ensure(directories: VolumeDirectories, plan: VolumeDirectoryPlan, signal?: AbortSignal): Promise<string>;
+  ensure(directories: VolumeDirectories, plan: VolumeDirectoryPlan, signal?: AbortSignal): Promise<VolumeDirectory>;
   /** Unmounts what may be mounted over a volume's directory, and removes it with all that is in it. */
   remove(path: string): Promise<void>;
 }
@@ -45,9 +52,9 @@ export function createVolumeDirectoryMaker({ files, mounts }: VolumeDirectoryMak
     else await mounts.mountHugepages(path, { sizeBytes, pageSizeBytes });
   };
 
-  const ensureNote = async (directories: VolumeDirectories, { pluginName, volumeName }: VolumeDirectoryPlan) => {
-    const note = directories.noteOf(pluginName, volumeName);
-    if ((await files.stat(`${note}/ready`)) !== undefined) return;
+  const ensureNote = async (directories: VolumeDirectories, plan: VolumeDirectoryPlan, isNew: boolean) => {
+    const note = directories.noteOf(plan.pluginName, plan.volumeName);
+    if (!isNew && (await files.stat(`${note}/ready`)) !== undefined) return;
     for (const directory of [directories.notes, note]) await files.makeDirectory(directory, 0o750);
     await files.touch(`${note}/ready`, 0o644);
   };
@@ -56,14 +63,15 @@ export function createVolumeDirectoryMaker({ files, mounts }: VolumeDirectoryMak
     async ensure(directories, plan, signal) {
       const { memory, group } = plan;
       const path = directories.of(plan.pluginName, plan.volumeName);
-      if ((await files.stat(path)) === undefined) await files.makeDirectory(path, MODE);
+      const isNew = (await files.stat(path)) === undefined;
+      if (isNew) await files.makeDirectory(path, MODE);
       if (memory) await line.run(async () => await mount(path, memory), signal);
       // The mode tells whether the group was set, so that an interrupted set-up is finished and later changes stay.
       if (group !== undefined && (((await files.stat(path))?.mode ?? 0) & SET_GROUP_ID) === 0) {
         await files.setGroup(path, group, (memory ? MEMORY_MODE : MODE) | SET_GROUP_ID);
       }
-      await ensureNote(directories, plan);
-      return path;
+      await ensureNote(directories, plan, isNew);
+      return { path, isNew };
     },
     async remove(path) {
       await mounts.unmount(path, { isLocal: true });

@@ -3,7 +3,7 @@ import { silentLog } from "../../../../base/log.ts";
 import { createMetrics } from "../../../../base/metrics.ts";
 import { createFakeClock } from "../../../../host/fake/fake-clock.ts";
 import { makeRuntimeStatus } from "../../../runtime/plan/__fixtures__/runtime-status.ts";
-import type { PodRuntimeStatus, RuntimePod } from "../../../runtime/reading/pod-runtime-status.ts";
+import type { PodItems, PodRuntimeStatus, RuntimePod } from "../../../runtime/reading/pod-runtime-status.ts";
 import { snapshotOf } from "../lifecycle-events.ts";
 import { createPleg } from "../pleg.ts";
 import { createPodCache } from "../pod-cache.ts";
@@ -20,6 +20,8 @@ export function createPlegRig() {
   const hooks = { list: async () => {}, read: async (_uid: string) => {} };
   let lists = 0;
   const reads: string[] = [];
+  /** What was known of the pod at each of these readings. */
+  const known: Array<PodItems | undefined> = [];
 
   const statusOf = (uid: string): PodRuntimeStatus => {
     const containers = pods.get(uid);
@@ -39,6 +41,7 @@ export function createPlegRig() {
         .filter((pod): pod is RuntimePod => pod !== undefined);
     },
     async readPodStatus({ pod: { uid }, items }) {
+      known.push(items);
       reads.push(items === undefined ? uid : `${uid} by its items`);
       const status = statusOf(uid);
       await hooks.read(uid);
@@ -56,6 +59,7 @@ export function createPlegRig() {
     pleg,
     hooks,
     reads,
+    items: known,
     lists: () => lists,
     /** What was told since the last call. */
     told: () => trace.splice(0),

@@ -19,7 +19,7 @@ import type { VolumePlugin, VolumeRequest, VolumeSetUp } from "../volume-plugin.
 import { computePayload, type FetchedSource, type Payload } from "./compute-payload.ts";
 import { computeFileOwner } from "./file-owner.ts";
 import { computeNestedMountPoints } from "./nested-mount-points.ts";
-import { DATA_LINK, publishPayload } from "./publish-payload.ts";
+import { DATA_LINK, publishFirstPayload, publishPayload } from "./publish-payload.ts";
 import { computeTrustAnchors } from "./trust-anchors.ts";
 import type { CertificateSource, ProjectedTrustBundles, VolumeSources, VolumeTokenRequest } from "./volume-sources.ts";
 
@@ -123,8 +123,8 @@ function createVolumeShower(deps: ApiVolumesDeps): VolumeShower {
   const bringUpToDate = async (request: VolumeRequest, plan: ApiVolumePlan, last: ShownVersion) => {
     const payload = await fetchPayload(deps.api, request, plan);
     if (last.digest === digestOf(payload) && (await isShown(pathOf(request, plan), last))) return last;
-    await ensureDirectory(deps, request, plan);
-    return await publish(deps, request, plan, payload);
+    const isEmpty = await ensureDirectory(deps, request, plan);
+    return await publish(deps, request, plan, { payload, isEmpty });
   };
 
   /** The mount and the fetch of the content take about equally long, so they run concurrently. */
@@ -136,8 +136,8 @@ function createVolumeShower(deps: ApiVolumesDeps): VolumeShower {
       throw error;
     });
     const finish = async () => {
-      await made;
-      remember(request, await publish(deps, request, plan, payload));
+      const isEmpty = await made;
+      remember(request, await publish(deps, request, plan, { payload, isEmpty }));
     };
     const finished = finish();
     finished.catch(() => undefined);
@@ -168,30 +168,38 @@ function pathOf({ directories }: VolumeRequest, { kind, volumeName }: ApiVolumeP
   return directories.of(PLUGIN_NAMES[kind], volumeName);
 }
 
-async function ensureDirectory(deps: ApiVolumesDeps, request: VolumeRequest, plan: ApiVolumePlan): Promise<void> {
+/** Returns whether nothing is in the directory. */
+async function ensureDirectory(deps: ApiVolumesDeps, request: VolumeRequest, plan: ApiVolumePlan): Promise<boolean> {
   const { pod, directories, signal } = request;
   const { memory: allocatable } = deps.api.podFacts(pod).allocatable;
-  const memory = plan.kind === "configMap" ? undefined : { sizeBytes: computeMemorySize(pod, { allocatable }) };
+  const memory = isOnDisk(plan) ? undefined : { sizeBytes: computeMemorySize(pod, { allocatable }) };
   const group = pod.spec?.securityContext?.fsGroup;
   const { volumeName } = plan;
   const directory = { pluginName: PLUGIN_NAMES[plan.kind], volumeName, memory, group };
-  const path = await deps.directoryMaker.ensure(directories, directory, signal);
-  for (const nested of computeNestedMountPoints(pod, plan.volumeName)) {
+  const { path, isNew } = await deps.directoryMaker.ensure(directories, directory, signal);
+  const mountPoints = computeNestedMountPoints(pod, plan.volumeName);
+  for (const nested of mountPoints) {
     const mountPoint = `${path}/${nested}`;
     if ((await deps.files.stat(mountPoint)) === undefined) await deps.files.makeDirectory(mountPoint, DIRECTORY_MODE);
   }
+  return isNew && mountPoints.length === 0;
+}
+
+function isOnDisk({ kind }: ApiVolumePlan): boolean {
+  return kind === "configMap";
 }
 
 async function publish(
   deps: ApiVolumesDeps,
   request: VolumeRequest,
   plan: ApiVolumePlan,
-  payload: Payload,
+  { payload, isEmpty }: { payload: Payload; isEmpty: boolean },
 ): Promise<ShownVersion> {
   throwIfAborted(request.signal);
   const group = request.pod.spec?.securityContext?.fsGroup;
   const directoryMode = group === undefined ? DIRECTORY_MODE : GROUP_DIRECTORY_MODE;
-  const version = await publishPayload(deps, pathOf(request, plan), { files: payload, directoryMode, group });
+  const tree = { files: payload, directoryMode, group, isInMemory: !isOnDisk(plan) };
+  const version = await (isEmpty ? publishFirstPayload : publishPayload)(deps, pathOf(request, plan), tree);
   return { digest: digestOf(payload), version };
 }
 

@@ -4,7 +4,7 @@ import { createFakeHost, type FakeHost } from "../../../../host/fake/create-fake
 import type { FileAccess } from "../../../../host/fake/fake-files.ts";
 import type { NewTree } from "../../../../host/port.ts";
 import { listTree } from "./__fixtures__/list-tree.ts";
-import { publishPayload } from "./publish-payload.ts";
+import { publishFirstPayload, publishPayload } from "./publish-payload.ts";
 
 const VOLUME = "/volume";
 type Content = Readonly<Record<string, string>>;
@@ -83,6 +83,29 @@ describe("publishing", () => {
     await publish(V2);
     expect(await tree()).toEqual(V2_TREE);
     expect(await host.files.readLink(`${VOLUME}/..data`)).toMatch(/^\.\.\d{4}(_\d\d){5}\.\d{3}$/);
+  });
+
+  it("shows the same in a directory that is known to be empty, with one call", async () => {
+    const calls: string[] = [];
+    host.files.intercept(({ operation, phase }) => {
+      if (phase === "before") calls.push(operation);
+    });
+    const version = await publishFirstPayload(host, VOLUME, treeOf(V2));
+    expect(new Set(calls)).toEqual(new Set(["createTree"]));
+    expect(await tree()).toEqual(V2_TREE);
+    expect(await publish(V2)).toBe(version);
+  });
+
+  it("what an interrupted first attempt leaves is repaired by the next", async () => {
+    for (let nth = 0; ; nth++) {
+      const fresh = await createRig();
+      const { repair, hasCrashed } = crashAt(fresh, nth);
+      await publishFirstPayload(fresh, VOLUME, treeOf(V1)).catch(() => undefined);
+      repair();
+      await publish(V2, fresh);
+      expect(await tree(fresh)).toEqual(V2_TREE);
+      if (!hasCrashed()) break;
+    }
   });
 
   it("an update leaves nothing of the version before", async () => {

@@ -39,6 +39,20 @@ export async function publishPayload(deps: PublishDeps, directory: string, tree:
   return version;
 }
 
+/**
+ * Does the same in a directory that is known to be empty, with one call of the port. A failure takes the unfinished version
+ * away again; links that were made stay, for the next attempt to repair.
+ */
+export async function publishFirstPayload(deps: PublishDeps, directory: string, tree: NewTree): Promise<string> {
+  const version = nextVersion(deps.clock.now(), undefined);
+  const names = [...topNamesOf(tree.files)].map((name) => [name, `${DATA_LINK}/${name}`] as const);
+  await makeVersion(deps.files, `${directory}/${version}`, {
+    ...tree,
+    links: new Map([[DATA_LINK, version], ...names]),
+  });
+  return version;
+}
+
 /** The version that is shown; undefined where `..data` does not lead to a version of this volume. */
 async function readCurrent(
   files: PublishDeps["files"],
@@ -64,17 +78,21 @@ async function showVersion(deps: PublishDeps, directory: string, showing: Showin
   const { files } = deps;
   const { tree, entries, current } = showing;
   const version = nextVersion(deps.clock.now(), current);
-  try {
-    await files.createTree(`${directory}/${version}`, tree);
-  } catch (error) {
-    // On a full disk or tmpfs, the unfinished version may take up all the room that the next attempt needs.
-    await files.remove(`${directory}/${version}`).catch(() => undefined);
-    throw error;
-  }
+  await makeVersion(files, `${directory}/${version}`, tree);
   const inTheWay = entries.some(({ name, type }) => name === DATA_LINK && type !== "link");
   if (inTheWay) await files.remove(`${directory}/${DATA_LINK}`);
   await files.link(version, `${directory}/${DATA_LINK}`);
   return version;
+}
+
+async function makeVersion(files: PublishDeps["files"], path: string, tree: NewTree): Promise<void> {
+  try {
+    await files.createTree(path, tree);
+  } catch (error) {
+    // On a full disk or tmpfs, the unfinished version may take up all the room that the next attempt needs.
+    await files.remove(path).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Names a version as upstream does, with milliseconds in place of a random number. Only the current version may clash. */
@@ -89,7 +107,7 @@ async function showNames(
   directory: string,
   { payload, entries }: { payload: Payload; entries: readonly DirectoryEntry[] },
 ): Promise<void> {
-  const names = new Set([...payload.keys()].map((path) => path.split("/", 1)[0] ?? path));
+  const names = topNamesOf(payload);
   const found = new Map(entries.map(({ name, type }) => [name, type]));
   for (const name of names) {
     const path = `${directory}/${name}`;
@@ -106,6 +124,10 @@ async function showNames(
     const target = await files.readLink(`${directory}/${name}`);
     if (target === `${DATA_LINK}/${name}`) await files.remove(`${directory}/${name}`);
   }
+}
+
+function topNamesOf(payload: Payload): ReadonlySet<string> {
+  return new Set([...payload.keys()].map((path) => path.split("/", 1)[0] ?? path));
 }
 
 /** Whether the directory holds these files with this content, and no others. */

@@ -23,7 +23,7 @@ export function createEmptyDirPlugin({ directoryMaker, allocatable }: EmptyDirPl
       const memory = computeMedium(pod, medium, { sizeLimit, allocatable: allocatable()["memory"] });
       const group = pod.spec?.securityContext?.fsGroup;
       const plan = { pluginName: EMPTY_DIR_PLUGIN, volumeName, memory, group };
-      const hostPath = await directoryMaker.ensure(directories, plan, signal);
+      const { path: hostPath } = await directoryMaker.ensure(directories, plan, signal);
       const volume = { kind: "files", hostPath, readOnly: false, relabel: true } as const;
       return { volume, finished: Promise.resolve() };
     },
