@@ -16,7 +16,7 @@ const ROOT = "/apis/wardle.example.com/v1alpha1";
 const identity = { certificatePem: "front", keyPem: "key" };
 const user = { username: "jane", groups: ["dev"], extra: { "example.com/Team": ["a"] } };
 const target = {
-  ...({ isResource: true, verb: "list", group: "wardle.example.com", version: "v1alpha1" } as const),
+  ...({ isResource: true, verb: "list", group: "wardle.example.com", version: "v1alpha1", rest: "" } as const),
 };
 const flunders = {
   name: "flunders",
@@ -178,7 +178,12 @@ describe("an API server that somebody registers", () => {
 describe("a request for its group", () => {
   it("goes on in the user's name, without what only we may say", async () => {
     const { calls, aggregation } = await startAvailable(async () => reply({ kind: "FlunderList" }));
-    const headers = { "x-remote-user": "admin", authorization: "Bearer a", accept: "application/json" };
+    const headers = {
+      "x-remote-user": "admin",
+      x_remote_user: "admin",
+      authorization: "Bearer a",
+      accept: "application/json",
+    };
     const request = createFakeRequest(`${ROOT}/namespaces/a/flunders?limit=5`, { headers });
     expect(await aggregation.forward(request, target, user)).toMatchObject({ status: 200 });
     const { headers: sent, target: path } = calls.at(-1) ?? {};
@@ -190,6 +195,30 @@ describe("a request for its group", () => {
       "x-remote-extra-example.com%2Fteam": ["a"],
       "x-forwarded-for": ["192.0.2.1"],
     });
+  });
+
+  it.each([
+    "/namespaces/a/../b/flunders",
+    "/namespaces/a/flunders/x/%2E%2e/%2e./b/flunders/y",
+    "/namespaces/a/flunders/x%2Fstatus",
+    "/namespaces/a/flunders/x%2f..%2f..%2f..%2fb%2fflunders",
+    "/namespaces/a/flunders/%",
+  ])("does not go on where a backend could read another path: %s", async (path) => {
+    const { calls, aggregation } = await startAvailable(async () => reply(""));
+    const before = calls.length;
+    const request = createFakeRequest(`${ROOT}${path}`);
+    await expect(aggregation.forward(request, target, user)).rejects.toMatchObject({ code: 400 });
+    expect(calls.length).toBe(before);
+  });
+
+  it("may have a slash in what follows the names", async () => {
+    const { calls, aggregation } = await startAvailable(async () => reply(""));
+    const rest = "/a%2Fb";
+    const path = `${ROOT}/namespaces/a/flunders/x/proxy${rest}`;
+    await aggregation.forward(createFakeRequest(path), { ...target, rest }, user);
+    expect(calls.at(-1)?.target).toBe(path);
+    const upwards = createFakeRequest(`${path}%2F../..`);
+    await expect(aggregation.forward(upwards, { ...target, rest: `${rest}%2F../..` }, user)).rejects.toThrow("upwards");
   });
 
   it("is passed on for its discovery, and answered here for all other groups", async () => {

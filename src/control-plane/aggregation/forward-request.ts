@@ -1,4 +1,4 @@
-import { ApiError } from "../../api/api-error.ts";
+import { ApiError, badRequestError } from "../../api/api-error.ts";
 import { childController, isAbort } from "../../base/abort.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -17,7 +17,14 @@ import { isUserHeader, userHeaders } from "./user-headers.ts";
 
 /** What is asked, as far as it says who answers. */
 type ForwardTarget =
-  | { readonly isResource: true; readonly group: string; readonly version: string; readonly verb: string }
+  | {
+      readonly isResource: true;
+      readonly group: string;
+      readonly version: string;
+      readonly verb: string;
+      /** The end of the path, which names nothing that access is decided by. */
+      readonly rest: string;
+    }
   | { readonly isResource: false; readonly path: string };
 
 /** Passes a request on in the user's name; undefined for one that this API server answers. Throws ApiErrors. */
@@ -57,6 +64,9 @@ export function createForwarding(calls: BackendCalls, backends: Backends): Forwa
     const backend = at && backends.find(at);
     if (backend === undefined) return undefined;
     return (async () => {
+      if (target.isResource && hasDetour(request.path, target.rest)) {
+        throw badRequestError("the path has a step upwards, or a slash in a name");
+      }
       const location = locateBackend(calls.reader, backend, calls.random);
       if (!backend.isAvailable || !location.found) return NOT_AVAILABLE;
       const isWatch = target.isResource && target.verb === "watch";
@@ -78,6 +88,22 @@ export function createForwarding(calls: BackendCalls, backends: Backends): Forwa
       return await exchange(calls, request, { ...call, timeoutMs: isWatch ? undefined : ANSWER_TIMEOUT_MS });
     })();
   };
+}
+
+/**
+ * True for a path that a backend may read as another one than access was decided by: it may decode and clean the path
+ * before it splits it.
+ */
+function hasDetour(path: string, rest: string): boolean {
+  const named = path.slice(0, path.length - rest.length);
+  if (/%2f/i.test(named)) return true;
+  try {
+    return decodeURIComponent(path)
+      .split("/")
+      .some((part) => part === "." || part === "..");
+  } catch {
+    return true;
+  }
 }
 
 function groupVersionOf(target: ForwardTarget): GroupVersion | undefined {

@@ -8,9 +8,12 @@ export const USER_HEADERS = {
   "requestheader-extra-headers-prefix": ["X-Remote-Extra-"],
 } as const;
 
-/** True for a header that a client may not send along, because backends would believe it. */
+/**
+ * True for a header that a client may not send along, because backends would believe it. Some read an underscore in a
+ * header's name as the hyphen (RFC 3875).
+ */
 export function isUserHeader(name: string): boolean {
-  return name.startsWith("x-remote-");
+  return name.replaceAll("_", "-").startsWith("x-remote-");
 }
 
 /** The user in those headers. */

@@ -111,6 +111,19 @@ describe("garbage collection in the background", () => {
     expect(bench.names("nodes")).toEqual(["n"]);
   });
 
+  test("tells of three owners in another namespace at most, and not again and again", async () => {
+    const elsewhere = configMap("owner", { uid: "owner", namespace: "b" });
+    const foreign = Array.from({ length: 100 }, () => ref("owner"));
+    const nobody = ref("x", { apiVersion: "gone.example.com/v1", kind: "Gone" });
+    const bench = await setUp(elsewhere, owned("waits", nobody, ...foreign));
+    await bench.clock.advance(120_000);
+    expect(bench.reader.list("events")).toEqual([]);
+    await bench.create("configmaps", owned("goes", ...foreign));
+    await bench.clock.settle();
+    expect(bench.reader.list("events")).toHaveLength(3);
+    expect(bench.left().toSorted()).toEqual(["owner", "waits"]);
+  });
+
   test("tells of an owner in another namespace, and takes the object", async () => {
     const elsewhere = configMap("owner", { uid: "owner", namespace: "b" });
     const bench = await setUp(elsewhere, owned("c", ref("owner")));
@@ -167,6 +180,21 @@ describe("deletion in the foreground", () => {
   test("does not wait for what does not block", async () => {
     const child = configMap("b", { uid: "b", ownerReferences: [ref("a")], finalizers: ["example.com/hold"] });
     const { remove, left } = await setUp(owned("a"), child);
+    await remove("a", "Foreground");
+    expect(left()).toEqual(["b"]);
+  });
+
+  test.each([
+    ["of a kind that nobody serves", "a", { apiVersion: "gone.example.com/v1", kind: "Gone" }],
+    ["of another namespace", "b", {}],
+    ["of another name", "a", { name: "x" }],
+  ])("does not wait for an object whose reference is to an owner %s", async (_what, namespace, more) => {
+    const nobody = ref("x", { apiVersion: "gone.example.com/v1", kind: "Gone" });
+    const reference = ref("a", { blockOwnerDeletion: true, ...more });
+    const { remove, left } = await setUp(
+      owned("a"),
+      configMap("b", { uid: "b", namespace, ownerReferences: [nobody, reference] }),
+    );
     await remove("a", "Foreground");
     expect(left()).toEqual(["b"]);
   });

@@ -88,7 +88,7 @@ async function releaseForeground(collector: Collector, target: ObjectName, owner
   const others = graph.dependentsOf(uid).filter((key) => key !== resourceKeyOf(target));
   const blocking = others.flatMap((key) => {
     const object = reader.get(splitResourceKey(key));
-    return object !== undefined && blocks(object, uid) ? [{ key, object }] : [];
+    return object !== undefined && blocks(object, owner) ? [{ key, object }] : [];
   });
   if (blocking.length === 0) {
     await unlessOvertaken(writer.update(target.resource, withoutFinalizer(owner, FOREGROUND_FINALIZER)));
@@ -102,10 +102,9 @@ async function releaseForeground(collector: Collector, target: ObjectName, owner
 }
 
 async function collect(collector: Collector, target: ObjectName, object: KubeObject): Promise<number | undefined> {
-  const owners = classifyOwners(object, collector);
-  await reportForeignOwners(collector, object, owners.absent);
-  const { solid, absent, waiting, unresolvable } = owners;
+  const { solid, absent, waiting, unresolvable } = classifyOwners(object, collector);
   if (solid.length > 0) {
+    await reportForeignOwners(collector, object, absent);
     const uids = [...absent, ...waiting].map(({ uid }) => uid);
     if (uids.length > 0) {
       await unlessOvertaken(collector.writer.update(target.resource, withoutOwners(object, uids)));
@@ -114,6 +113,7 @@ async function collect(collector: Collector, target: ObjectName, object: KubeObj
   }
   // An owner that cannot be looked up may exist.
   if (unresolvable.length > 0) return UNRESOLVABLE_RETRY_MS;
+  await reportForeignOwners(collector, object, absent);
   if (waiting.length > 0) await collectInForeground(collector, target, object);
   else if (absent.length > 0) await deleteAsItIs(collector, target, { object, policy: policyOf(object) });
   return undefined;
@@ -173,16 +173,18 @@ function describeOwners({ metadata: { ownerReferences = [] } }: KubeObject): str
   return `of its owners none is left, or they are being deleted: ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Tells the author that an owner in another namespace is no owner, before the object is gone. */
+/** Tells the author that owners in another namespace are none, some of them, before the object or the references are gone. */
 async function reportForeignOwners(
   { writer, graph, clock, log }: Collector,
   object: KubeObject,
   absent: readonly OwnerReference[],
 ): Promise<void> {
   const { namespace = "", name = "", uid } = object.metadata;
-  for (const owner of absent) {
+  const isForeign = (owner: OwnerReference) => {
     const elsewhere = graph.namespaceOf(owner.uid);
-    if (elsewhere === undefined || elsewhere === "" || elsewhere === namespace) continue;
+    return elsewhere !== undefined && elsewhere !== "" && elsewhere !== namespace;
+  };
+  for (const owner of absent.filter(isForeign).slice(0, MAX_NAMED_OWNERS)) {
     const reference = `${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}`;
     const at = formatTime(clock.now());
     const { apiVersion, kind } = object;

@@ -70,9 +70,20 @@ export function withoutBlocking(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, ownerReferences } };
 }
 
-/** True when the owner's deletion in the foreground waits for the object. */
-export function blocks({ metadata }: KubeObject, ownerUid: string): boolean {
-  return (metadata.ownerReferences ?? []).some(({ uid, blockOwnerDeletion }) => {
-    return uid === ownerUid && blockOwnerDeletion === true;
+/**
+ * True when the owner's deletion in the foreground waits for the object. The reference must be one to this owner in all
+ * it says: whoever knows a UID could hold up what is in another namespace by a reference that is resolved to nothing.
+ */
+export function blocks({ metadata }: KubeObject, owner: KubeObject): boolean {
+  const { uid, name, namespace = "" } = owner.metadata;
+  if (namespace !== "" && namespace !== metadata.namespace) return false;
+  return (metadata.ownerReferences ?? []).some((reference) => {
+    const isThis = reference.uid === uid && reference.name === name && reference.kind === owner.kind;
+    return (
+      isThis && groupOf(reference.apiVersion) === groupOf(owner.apiVersion) && reference.blockOwnerDeletion === true
+    );
   });
 }
+
+/** The group of `apps/v1`; "" for `v1`. */
+const groupOf = (apiVersion: string) => (apiVersion.includes("/") ? (apiVersion.split("/")[0] ?? "") : "");
