@@ -32,7 +32,7 @@ import { createPodGarbageCollector } from "../node-lifecycle/pod-garbage-collect
 import { createPodRangeAllocator } from "../node-lifecycle/pod-ranges.ts";
 import { createTaintEviction } from "../node-lifecycle/taint-eviction.ts";
 import type { ComputedObjects } from "../ports/computed-objects.ts";
-import type { ReadForeign } from "../ports/foreign-reads.ts";
+import type { ForeignResources, ReadForeign } from "../ports/foreign-reads.ts";
 import { createApplier } from "../registry/in-process.ts";
 import { listNamespacedResources, resolveKind } from "../registry/kind-table.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
@@ -68,6 +68,7 @@ interface ControllerParts
   authorizer: Authorizer;
   resourceMetrics: ReadonlyMap<string, ComputedObjects>;
   readForeign: ReadForeign;
+  foreignResources(): readonly ForeignResources[];
   timeline: SchedulerDeps["timeline"];
 }
 
