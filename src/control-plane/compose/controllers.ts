@@ -44,6 +44,7 @@ import { createScheduler } from "../scheduler/scheduler.ts";
 import { createAttachDetach } from "../volumes/attach-detach.ts";
 import { createEphemeralClaims } from "../volumes/ephemeral-claims.ts";
 import { createLocalProvisioner } from "../volumes/local-provisioner.ts";
+import { createLocalTopology } from "../volumes/local-topology.ts";
 import { createClaimProtection, createVolumeProtection } from "../volumes/use-protection.ts";
 import { createVolumeBinder } from "../volumes/volume-binder.ts";
 import { createPodAutoscalers } from "../workloads/autoscaler/autoscaler-controller.ts";
@@ -86,7 +87,9 @@ export function composeControllers(
     createAddressRepair(parts),
     ...(scheduler ? [createScheduler({ ...parts, bind: createPodBinder(parts.registry) })] : []),
     // In other clusters, a provisioner is a program beside the controller manager.
-    ...(localDirectories === undefined ? [] : [createLocalProvisioner(parts, localDirectories)]),
+    ...(localDirectories === undefined
+      ? []
+      : [createLocalProvisioner(parts, localDirectories), createLocalTopology(parts, localDirectories.nodeName)]),
     ...(manifests === undefined ? [] : [composeManifests(parts, manifests)]),
     ...(controllers
       ? [
