@@ -86,8 +86,9 @@ async function heal(world: ControlPlaneWorld): Promise<void> {
     ...suspended(world, "jobs.batch", "/apis/batch/v1", { suspend: false }),
     ...suspended(world, "cronjobs.batch", "/apis/batch/v1", { suspend: true }),
   ];
-  for (const [path, body] of wishes) await finishNow(world, patch(world, path, body));
-  if (world.estate !== undefined) await finishNow(world, healEstate(world, world.estate));
+  for (const [path, body] of wishes) await insist(world, () => patch(world, path, body));
+  const { estate } = world;
+  if (estate !== undefined) await insist(world, () => healEstate(world, estate));
 }
 
 const PLENTY = { spec: { hard: { pods: "1000" } } };
@@ -101,14 +102,24 @@ function suspended({ ledger }: ControlPlaneWorld, resource: string, root: string
     .map(({ metadata }) => [`${root}/namespaces/${NAMESPACE}/${plural}/${metadata.name}`, { spec }] as const);
 }
 
-/** The answer may need the time of the clock. */
-async function finishNow(world: ControlPlaneWorld, work: Promise<unknown>): Promise<void> {
+/**
+ * Does it until it is done: the answer may need the time of the clock, and the process may die once more of what was
+ * planned for it. What is refused again and again shows in the end.
+ */
+async function insist(world: ControlPlaneWorld, work: () => Promise<boolean>): Promise<void> {
+  const limit = world.clock.monotonic() + MINUTE;
   let isDone = false;
-  const done = work.then(() => {
-    isDone = true;
-  });
-  while (!isDone && world.failure === undefined) await world.passUntil(world.clock.monotonic() + 10);
-  if (isDone) await done;
+  while (!isDone && world.clock.monotonic() < limit) {
+    let isOver = false;
+    const attempt = work().then((success) => {
+      isDone = success;
+      isOver = true;
+    });
+    while (!isOver && world.failure === undefined) await world.passUntil(world.clock.monotonic() + 10);
+    if (world.failure !== undefined) return;
+    await attempt;
+    if (!isDone) await world.passUntil(world.clock.monotonic() + LOOK_PERIOD_MS);
+  }
 }
 
 async function settle(world: ControlPlaneWorld): Promise<void> {

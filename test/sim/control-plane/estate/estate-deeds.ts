@@ -68,8 +68,8 @@ async function taint(world: ControlPlaneWorld, { dice }: Estate): Promise<void> 
 }
 
 /** A cordoned node stays so: its other taint is put back by the controller of nodes. */
-export async function setTaints(world: ControlPlaneWorld, name: string, taints: readonly object[]): Promise<void> {
-  await patch(world, `/api/v1/nodes/${name}`, { spec: { taints: taints.length === 0 ? null : taints } });
+export async function setTaints(world: ControlPlaneWorld, name: string, taints: readonly object[]): Promise<boolean> {
+  return await patch(world, `/api/v1/nodes/${name}`, { spec: { taints: taints.length === 0 ? null : taints } });
 }
 
 function changeLoad(_world: ControlPlaneWorld, { dice, usage }: Estate): void {

@@ -39,7 +39,9 @@ function referenceTo({ metadata }: KubeObject, blockOwnerDeletion: boolean) {
 
 /** Deletes a config map of some family, and says what is to become of those that it owns. */
 export async function leaveFamily(world: ControlPlaneWorld, { dice }: Estate): Promise<void> {
-  const all = world.ledger.list("configmaps").filter(({ metadata }) => metadata.labels?.[FAMILY_LABEL] !== undefined);
+  const all = world.ledger.list("configmaps").filter(({ metadata }) => {
+    return metadata.labels?.[FAMILY_LABEL] !== undefined && metadata.deletionTimestamp === undefined;
+  });
   const parents = all.filter(({ metadata }) => all.some((other) => isOwnedBy(other, metadata.uid)));
   const member = dice.pickAny(dice.chance(0.8) ? parents : all);
   if (member === undefined) return;

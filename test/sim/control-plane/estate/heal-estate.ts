@@ -6,16 +6,19 @@ import type { Estate } from "./estate.ts";
 import { setTaints } from "./estate-deeds.ts";
 import { releaseHolds } from "./namespaces.ts";
 
-/** Nodes tell the truth, have no taints and a disk that works, nobody holds anything, and quotas have room. */
-export async function healEstate(world: ControlPlaneWorld, { directories, usage }: Estate): Promise<void> {
+/** Nodes tell the truth, have no taints and a disk that works, nobody holds anything, and quotas have room; false where somebody has not heard. */
+export async function healEstate(world: ControlPlaneWorld, { directories, usage }: Estate): Promise<boolean> {
   usage.tell("true");
   directories.storm(0);
-  for (const name of NODE_NAMES) await setTaints(world, name, []);
+  let isHealed = true;
+  for (const name of NODE_NAMES) isHealed = (await setTaints(world, name, [])) && isHealed;
   await releaseHolds(world);
   for (const [name, hard] of PLENTY) {
     if (world.ledger.get("resourcequotas", name) === undefined) continue;
-    await patch(world, `/api/v1/namespaces/${NAMESPACE}/resourcequotas/${name}`, { spec: { hard } });
+    const path = `/api/v1/namespaces/${NAMESPACE}/resourcequotas/${name}`;
+    isHealed = (await patch(world, path, { spec: { hard } })) && isHealed;
   }
+  return isHealed;
 }
 
 /** Where no range gives pods their requests, a quota of these refuses all. */

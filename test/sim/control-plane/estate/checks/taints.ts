@@ -1,7 +1,7 @@
 import { typed } from "../../../../../src/api/object.ts";
 import { podUid } from "../../../../../src/api/pods.ts";
 import type { LedgerCheck } from "../../checks/check.ts";
-import { newlyEnded } from "../../pods-of.ts";
+import { isEndedByTaint, newlyEnded } from "../../pods-of.ts";
 import type { ControlPlaneWorld } from "../../world.ts";
 import { TAINT_KEY } from "../estate-kinds.ts";
 
@@ -18,8 +18,7 @@ export function createTaintCheck({ clock, fail }: ControlPlaneWorld): LedgerChec
         else if (!taintedAt.has(name)) taintedAt.set(name, clock.monotonic());
       }
       const pod = newlyEnded(entry);
-      const reason = pod?.status?.conditions?.find(({ type }) => type === "DisruptionTarget")?.reason;
-      if (pod === undefined || reason !== "DeletionByTaintManager") return;
+      if (pod === undefined || !isEndedByTaint(pod)) return;
       const node = pod.spec?.nodeName ?? "";
       const since = taintedAt.get(node);
       const tolerated = pod.spec?.tolerations?.find(({ key }) => key === TAINT_KEY);
