@@ -65,6 +65,7 @@ export interface TypedKinds {
   SelfSubjectAccessReview: types.SelfSubjectAccessReview;
   SelfSubjectReview: types.SelfSubjectReview;
   SelfSubjectRulesReview: types.SelfSubjectRulesReview;
+  Scale: types.Scale;
   Service: types.Service;
   ServiceAccount: types.ServiceAccount;
   ServiceCIDR: types.ServiceCIDR;

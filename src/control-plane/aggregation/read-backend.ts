@@ -15,7 +15,7 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 type ReadCalls = Omit<BackendCalls, "callUpgrade">;
 
-/** Reads of backends for the control plane's own parts. */
+/** Asks backends for the control plane's own parts. */
 export function createBackendReads(calls: ReadCalls, backends: Backends): ReadForeign {
   return async (question, signal) => {
     const backend = backends.find(question);
@@ -38,12 +38,12 @@ async function ask(
 ): ReturnType<ReadForeign> {
   const location = locateBackend(reader, backend, random);
   if (!location.found) return { kind: "failed", message: location.message };
-  const { group, version, path, user } = question;
+  const { group, version, path, user, method = "GET" } = question;
   const target = `/apis/${group}/${version}/${path}`;
   const headers = { accept: "application/json", ...userHeaders(user) };
   const tls = backendTls(backend, identity);
   const server = await withAddresses(resolveHost, location.server, signal);
-  const { status, body } = await callWeb({ ...server, method: "GET", target, headers, tls }, signal);
+  const { status, body } = await callWeb({ ...server, method, target, headers, tls }, signal);
   const text = await readStart(body, MAX_ANSWER_BYTES + 1);
   if (Buffer.byteLength(text) > MAX_ANSWER_BYTES) {
     return { kind: "failed", message: `the answer is longer than ${MAX_ANSWER_BYTES} bytes` };

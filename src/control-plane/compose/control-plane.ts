@@ -5,7 +5,7 @@ import { createApiAuthenticator } from "../access/authenticate.ts";
 import { createEscalationCheck } from "../access/escalation.ts";
 import { createAuthorizer } from "../access/rbac.ts";
 import { createAdmissionPlugins } from "../admission/admission-plugins.ts";
-import { createAggregation, NO_AGGREGATION } from "../aggregation/aggregation.ts";
+import { type Aggregation, createAggregation, NO_AGGREGATION } from "../aggregation/aggregation.ts";
 import { bootstrapCluster } from "../bootstrap/bootstrap-cluster.ts";
 import { createReadiness } from "../bootstrap/readiness.ts";
 import type { ControllerDeps } from "../control-loop/controller.ts";
@@ -95,7 +95,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const rest = composeRest({ ...shared, authenticator, definitions, readiness, aggregation }, options);
   const queueMetrics = createQueueMetrics(deps.metrics, clock);
   const controllers = composeControllers(
-    { ...shared, writer, feed, queueMetrics, readForeign: aggregation.read, timeline: decisions.timeline },
+    { ...shared, writer, feed, queueMetrics, ...foreignServers(aggregation), timeline: decisions.timeline },
     options,
   );
 
@@ -124,6 +124,11 @@ function composeAggregation(parts: ControlPlaneDeps & Omit<ControllerDeps, "cloc
   const { kinds, nodes, random, frontProxy } = parts;
   if (frontProxy === undefined) return NO_AGGREGATION;
   return createAggregation({ ...parts, ...nodes, kinds: kinds.all, random: random.number, identity: frontProxy });
+}
+
+function foreignServers({ read, backends }: Aggregation) {
+  const foreignResources = () => backends.versions().toSorted((a, b) => b.versionPriority - a.versionPriority);
+  return { readForeign: read, foreignResources };
 }
 
 function failBootstrap(cause: unknown): never {

@@ -32,7 +32,7 @@ import { createPodGarbageCollector } from "../node-lifecycle/pod-garbage-collect
 import { createPodRangeAllocator } from "../node-lifecycle/pod-ranges.ts";
 import { createTaintEviction } from "../node-lifecycle/taint-eviction.ts";
 import type { ComputedObjects } from "../ports/computed-objects.ts";
-import type { ReadForeign } from "../ports/foreign-reads.ts";
+import type { ForeignResources, ReadForeign } from "../ports/foreign-reads.ts";
 import { createApplier } from "../registry/in-process.ts";
 import { listNamespacedResources, resolveKind } from "../registry/kind-table.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
@@ -44,6 +44,7 @@ import { createScheduler } from "../scheduler/scheduler.ts";
 import { createAttachDetach } from "../volumes/attach-detach.ts";
 import { createEphemeralClaims } from "../volumes/ephemeral-claims.ts";
 import { createLocalProvisioner } from "../volumes/local-provisioner.ts";
+import { createLocalTopology } from "../volumes/local-topology.ts";
 import { createClaimProtection, createVolumeProtection } from "../volumes/use-protection.ts";
 import { createVolumeBinder } from "../volumes/volume-binder.ts";
 import { createPodAutoscalers } from "../workloads/autoscaler/autoscaler-controller.ts";
@@ -68,6 +69,7 @@ interface ControllerParts
   authorizer: Authorizer;
   resourceMetrics: ReadonlyMap<string, ComputedObjects>;
   readForeign: ReadForeign;
+  foreignResources(): readonly ForeignResources[];
   timeline: SchedulerDeps["timeline"];
 }
 
@@ -85,7 +87,9 @@ export function composeControllers(
     createAddressRepair(parts),
     ...(scheduler ? [createScheduler({ ...parts, bind: createPodBinder(parts.registry) })] : []),
     // In other clusters, a provisioner is a program beside the controller manager.
-    ...(localDirectories === undefined ? [] : [createLocalProvisioner(parts, localDirectories)]),
+    ...(localDirectories === undefined
+      ? []
+      : [createLocalProvisioner(parts, localDirectories), createLocalTopology(parts, localDirectories.nodeName)]),
     ...(manifests === undefined ? [] : [composeManifests(parts, manifests)]),
     ...(controllers
       ? [

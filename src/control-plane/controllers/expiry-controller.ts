@@ -39,7 +39,9 @@ export function createExpiryController(deps: ControllerDeps, options: ExpiryOpti
       const object = reader.get(target);
       const now = clock.now();
       const deadline = object && expiresAt(object, now);
-      if (object === undefined || deadline === undefined || deadline > now) return undefined;
+      if (object === undefined || deadline === undefined) return undefined;
+      // The clock was set back since the deadline had passed.
+      if (deadline > now) return Math.min(deadline - now, LONGEST_WAIT_MS);
       const { uid, resourceVersion } = object.metadata;
       // An object that is renewed at this moment stays.
       const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };

@@ -7,6 +7,7 @@ import { silentLog } from "../../base/log.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { createFakeResources } from "../control-loop/__fixtures__/fake-resources.ts";
 import { configMap, createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
+import type { ForeignAnswer, ForeignQuestion } from "../ports/foreign-reads.ts";
 import { createGarbageCollector } from "./garbage-collector.ts";
 import type { ResolveKind } from "./owner-references.ts";
 
@@ -321,5 +322,54 @@ describe("any graph", () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe("garbage collection by owners that API servers of others have", () => {
+  const THING = { name: "things", singularName: "thing", namespaced: true, kind: "Thing", verbs: ["get"] };
+  const served = { group: "example.org", version: "v1", resources: [THING] };
+  const thingRef = (name: string) => ref(name, { apiVersion: "example.org/v1", kind: "Thing" });
+
+  async function setUpWith(answer: () => ForeignAnswer, ...objects: readonly KubeObject[]) {
+    const bench = createControllerBench();
+    for (const object of objects) await bench.create("configmaps", object);
+    const asked: string[] = [];
+    const readForeign = async ({ path }: ForeignQuestion) => {
+      asked.push(path);
+      return await Promise.resolve(answer());
+    };
+    const foreign = { readForeign, foreignResources: () => [served] };
+    bench.start(createGarbageCollector({ ...bench.deps, resolveKind, ...foreign }));
+    await bench.clock.settle();
+    return Object.assign(bench, { asked, left: () => bench.names("configmaps") });
+  }
+  const answered = (status: number, body: object): ForeignAnswer => {
+    return { kind: "answered", status, text: JSON.stringify(body) };
+  };
+  const thing = (metadata: object) => answered(200, { apiVersion: "example.org/v1", kind: "Thing", metadata });
+  const foreground = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["foregroundDeletion"] };
+
+  test.each([
+    ["stays with an owner that is there", thing({ name: "x", uid: "x" }), ["b"]],
+    ["goes with an owner that is gone", answered(404, {}), []],
+    ["goes with an owner whose name another has now", thing({ name: "x", uid: "y" }), []],
+    ["goes before an owner that waits", thing({ name: "x", uid: "x", ...foreground }), []],
+    ["stays where the server has no answer", { kind: "failed", message: "refused" } as const, ["b"]],
+    ["stays where the server will not say", answered(403, {}), ["b"]],
+    ["stays where the server talks nonsense", { kind: "answered", status: 200, text: "<html>" } as const, ["b"]],
+  ])("an object %s", async (_what, answer, wanted) => {
+    const bench = await setUpWith(() => answer, owned("b", thingRef("x")));
+    expect(bench.left()).toEqual(wanted);
+    expect(bench.asked).toEqual(["namespaces/a/things/x"]);
+  });
+
+  test("asks again after a while, and once for all that an owner has", async () => {
+    let answer = thing({ name: "x", uid: "x" });
+    const bench = await setUpWith(() => answer, owned("b", thingRef("x")), owned("c", thingRef("x")));
+    expect(bench.asked).toHaveLength(1);
+    answer = answered(404, {});
+    await bench.clock.advance(30_000);
+    expect(bench.left()).toEqual([]);
+    expect(bench.asked).toHaveLength(2);
   });
 });

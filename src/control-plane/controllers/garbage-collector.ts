@@ -2,15 +2,20 @@ import { isApiError } from "../../api/api-error.ts";
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../../api/finalizers.ts";
 import type { OwnerReference } from "../../api/gen/types.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { isAbort } from "../../base/abort.ts";
 import { formatTime, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
 import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ObjectName } from "../ports/resources.ts";
+import type { ForeignServers } from "./foreign-content.ts";
+import { createForeignOwners, type FindForeignOwner } from "./foreign-owners.ts";
 import { createOwnerGraph, isHeldBy, type OwnerGraph, resourceKeyOf, splitResourceKey } from "./owner-graph.ts";
 import {
   blocks,
+  type ClassifiedOwners,
   classifyOwners,
+  type OwnerStanding,
   type ResolveKind,
   withoutBlocking,
   withoutFinalizer,
@@ -24,7 +29,10 @@ const COMPONENT = "garbage-collector-controller";
 /** Events own nothing, are owned by nothing, and are many. */
 const IGNORED = new Set(["events", "events.events.k8s.io"]);
 
-interface GarbageCollectorDeps extends ControllerDeps {
+/** An owner that an API server of others has may be gone by now, and no event tells. */
+const FOREIGN_RETRY_MS = 30 * SECOND;
+
+interface GarbageCollectorDeps extends ControllerDeps, Partial<ForeignServers> {
   /** Resolves all kinds that are served, custom kinds and all versions included. */
   resolveKind: ResolveKind;
 }
@@ -32,6 +40,7 @@ interface GarbageCollectorDeps extends ControllerDeps {
 interface Collector extends GarbageCollectorDeps {
   graph: OwnerGraph;
   queue: Pick<WorkQueue, "add">;
+  findForeignOwner: FindForeignOwner | undefined;
 }
 
 /**
@@ -44,9 +53,12 @@ export function createGarbageCollector(deps: GarbageCollectorDeps): Controller {
   const queue: WorkQueue = createWorkQueue(deps, {
     name: "garbage_collector_attempt_to_delete",
     workers: WORKERS,
-    reconcile: (key) => reconcile(collector, key),
+    reconcile: (key, signal) => reconcile(collector, key, signal),
   });
-  const collector: Collector = { ...deps, graph, queue };
+  const { readForeign, foreignResources, clock } = deps;
+  const isAlone = readForeign === undefined || foreignResources === undefined;
+  const findForeignOwner = isAlone ? undefined : createForeignOwners({ readForeign, foreignResources, clock });
+  const collector: Collector = { ...deps, graph, queue, findForeignOwner };
   const follow = () => [
     deps.feed.followAll((resource, event) => {
       if (IGNORED.has(resource)) return;
@@ -56,13 +68,13 @@ export function createGarbageCollector(deps: GarbageCollectorDeps): Controller {
   return { run: (signal) => runFollowing(queue, follow, signal) };
 }
 
-async function reconcile(collector: Collector, key: string): Promise<number | undefined> {
+async function reconcile(collector: Collector, key: string, signal: AbortSignal): Promise<number | undefined> {
   const target = splitResourceKey(key);
   const object = collector.reader.get(target);
   if (object === undefined) return undefined;
   if (isHeldBy(ORPHAN_FINALIZER, object)) await orphanDependents(collector, target, object);
   else if (isHeldBy(FOREGROUND_FINALIZER, object)) await releaseForeground(collector, target, object);
-  else if (object.metadata.deletionTimestamp === undefined) return collect(collector, target, object);
+  else if (object.metadata.deletionTimestamp === undefined) return collect(collector, object, { target, signal });
   return undefined;
 }
 
@@ -101,22 +113,60 @@ async function releaseForeground(collector: Collector, target: ObjectName, owner
   }
 }
 
-async function collect(collector: Collector, target: ObjectName, object: KubeObject): Promise<number | undefined> {
-  const { solid, absent, waiting, unresolvable } = classifyOwners(object, collector);
+interface Collected {
+  readonly target: ObjectName;
+  readonly signal: AbortSignal;
+}
+
+async function collect(
+  collector: Collector,
+  object: KubeObject,
+  { target, signal }: Collected,
+): Promise<number | undefined> {
+  const own = classifyOwners(object, collector);
+  const owners = await withForeignOwners(collector, own, { namespace: target.namespace, signal });
+  // The control plane stops.
+  if (owners === undefined) return undefined;
+  const isForeignSolid = owners.solid.length > own.solid.length;
+  const { solid, absent, waiting, unresolvable } = owners;
   if (solid.length > 0) {
-    await reportForeignOwners(collector, object, absent);
+    await reportOwnersElsewhere(collector, object, absent);
     const uids = [...absent, ...waiting].map(({ uid }) => uid);
     if (uids.length > 0) {
       await unlessOvertaken(collector.writer.update(target.resource, withoutOwners(object, uids)));
     }
-    return undefined;
+    return isForeignSolid ? FOREIGN_RETRY_MS : undefined;
   }
   // An owner that cannot be looked up may exist.
   if (unresolvable.length > 0) return UNRESOLVABLE_RETRY_MS;
-  await reportForeignOwners(collector, object, absent);
+  await reportOwnersElsewhere(collector, object, absent);
   if (waiting.length > 0) await collectInForeground(collector, target, object);
   else if (absent.length > 0) await deleteAsItIs(collector, target, { object, policy: policyOf(object) });
   return undefined;
+}
+
+/** The owners with those that API servers of others have, each at its place; undefined when the signal fires. */
+async function withForeignOwners(
+  { findForeignOwner }: Collector,
+  owners: ClassifiedOwners,
+  { namespace, signal }: { namespace: string; signal: AbortSignal },
+): Promise<ClassifiedOwners | undefined> {
+  if (findForeignOwner === undefined || owners.unresolvable.length === 0) return owners;
+  const found: Record<OwnerStanding, OwnerReference[]> = {
+    solid: [...owners.solid],
+    absent: [...owners.absent],
+    waiting: [...owners.waiting],
+    unresolvable: [],
+  };
+  try {
+    for (const reference of owners.unresolvable) {
+      found[await findForeignOwner(reference, namespace, signal)].push(reference);
+    }
+  } catch (error) {
+    if (isAbort(error)) return undefined;
+    throw error;
+  }
+  return found;
 }
 
 /**
@@ -174,17 +224,17 @@ function describeOwners({ metadata: { ownerReferences = [] } }: KubeObject): str
 }
 
 /** Tells the author that owners in another namespace are none, some of them, before the object or the references are gone. */
-async function reportForeignOwners(
+async function reportOwnersElsewhere(
   { writer, graph, clock, log }: Collector,
   object: KubeObject,
   absent: readonly OwnerReference[],
 ): Promise<void> {
   const { namespace = "", name = "", uid } = object.metadata;
-  const isForeign = (owner: OwnerReference) => {
+  const isElsewhere = (owner: OwnerReference) => {
     const elsewhere = graph.namespaceOf(owner.uid);
     return elsewhere !== undefined && elsewhere !== "" && elsewhere !== namespace;
   };
-  for (const owner of absent.filter(isForeign).slice(0, MAX_NAMED_OWNERS)) {
+  for (const owner of absent.filter(isElsewhere).slice(0, MAX_NAMED_OWNERS)) {
     const reference = `${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}`;
     const at = formatTime(clock.now());
     const { apiVersion, kind } = object;

@@ -9,6 +9,8 @@ export interface RemainingContent {
   readonly finalizers: ReadonlyMap<string, number>;
   /** The failures while the namespace was emptied. */
   readonly failures: readonly string[];
+  /** Groups and versions (`things.example.com/v1`) of API servers that do not say what they have. */
+  readonly undiscovered: readonly string[];
 }
 
 interface Finding {
@@ -51,14 +53,9 @@ export function updateConditions(
 
 const statusOf = (holds: boolean) => (holds ? "True" : "False");
 
-function describe({ resources, finalizers, failures }: RemainingContent): Finding[] {
+function describe({ resources, finalizers, failures, undiscovered }: RemainingContent): Finding[] {
   return [
-    {
-      type: "NamespaceDeletionDiscoveryFailure",
-      holds: false,
-      reason: "ResourcesDiscovered",
-      message: "All resources successfully discovered",
-    },
+    describeDiscovery(undiscovered),
     {
       type: "NamespaceDeletionGroupVersionParsingFailure",
       holds: false,
@@ -69,6 +66,18 @@ function describe({ resources, finalizers, failures }: RemainingContent): Findin
     describeResources(resources),
     describeFinalizers(finalizers),
   ];
+}
+
+function describeDiscovery(undiscovered: readonly string[]): Finding {
+  const type = "NamespaceDeletionDiscoveryFailure";
+  if (undiscovered.length === 0) {
+    const message = "All resources successfully discovered";
+    return { type, holds: false, reason: "ResourcesDiscovered", message };
+  }
+  const list = undiscovered.toSorted().map((version) => `${version}: stale GroupVersion discovery: ${version}`);
+  const error = `unable to retrieve the complete list of server APIs: ${list.join(", ")}`;
+  const message = `Discovery failed for some groups, ${list.length} failing: ${error}`;
+  return { type, holds: true, reason: "DiscoveryFailed", message };
 }
 
 function describeFailures(failures: readonly string[]): Finding {

@@ -1,12 +1,14 @@
 import { ApiError, isApiError } from "../../api/api-error.ts";
 import type { Namespace } from "../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../api/object.ts";
+import { isAbort } from "../../base/abort.ts";
 import { messageOf } from "../../base/errors.ts";
 import { createLimiter } from "../../base/limiter.ts";
 import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } from "../control-loop/controller.ts";
 import { isGoneAlready } from "../control-loop/gone-already.ts";
 import { createWorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceReader, ResourceWriter } from "../ports/resources.ts";
+import { emptyForeign, type ForeignServers } from "./foreign-content.ts";
 import { type RemainingContent, updateConditions } from "./namespace-conditions.ts";
 
 /** The finalizer in a namespace's spec that stands for the objects in it. */
@@ -18,7 +20,7 @@ const FINALIZER = "kubernetes";
 const LOOK_AGAIN_MS = 30_000;
 const DELETIONS_AT_ONCE = 16;
 
-interface NamespaceControllerDeps extends ControllerDeps {
+interface NamespaceControllerDeps extends ControllerDeps, Partial<ForeignServers> {
   /** The resources of namespaced objects that can be deleted (`pods`, `deployments.apps`). Asked anew each time. */
   namespacedResources: () => readonly string[];
 }
@@ -33,14 +35,19 @@ export function createNamespaceController(deps: NamespaceControllerDeps): Contro
   const terminating = new Set<string>();
   const queue = createWorkQueue(deps, {
     name: "namespace",
-    async reconcile(name) {
+    async reconcile(name, signal) {
       const found = reader.get({ resource: "namespaces", namespace: "", name });
       if (found === undefined || found.metadata.deletionTimestamp === undefined) return undefined;
       const namespace = await markTerminating(writer, typed("Namespace", found));
       if (!namespace.spec?.finalizers?.length) return undefined;
-      const remaining = await empty(deps, name);
+      const remaining = await empty(deps, name, signal).catch(unlessAborted);
+      if (remaining === undefined) return undefined;
       const next = await writeConditions(writer, { namespace, remaining, now: clock.now() });
-      if (remaining.failures.length > 0) throw new ApiError("InternalError", remaining.failures.join("; "));
+      const problems = [
+        ...remaining.failures,
+        ...remaining.undiscovered.map((version) => `${version} is not discovered`),
+      ];
+      if (problems.length > 0) throw new ApiError("InternalError", problems.join("; "));
       if (remaining.resources.size > 0) return LOOK_AGAIN_MS;
       await finalize(writer, next);
       return undefined;
@@ -69,19 +76,41 @@ async function markTerminating(writer: ResourceWriter, namespace: Namespace): Pr
   return typed("Namespace", await writer.update("namespaces", untyped(marked), "status"));
 }
 
-/** Deletes the content and returns what is left. Pods are deleted before the objects that they may still need. */
-async function empty(deps: NamespaceControllerDeps, namespace: string): Promise<RemainingContent> {
+/** The control plane stops: the next one goes on. */
+function unlessAborted(error: unknown): undefined {
+  if (!isAbort(error)) throw error;
+}
+
+/**
+ * Deletes the content and returns what is left. Pods are deleted before the objects that they may still need, and what
+ * API servers of others have comes last, because they may be slow. Rejects with `AbortedError` only.
+ */
+async function empty(deps: NamespaceControllerDeps, namespace: string, signal: AbortSignal): Promise<RemainingContent> {
   const resources = deps.namespacedResources();
   const others = resources.filter((resource) => resource !== "pods");
   const failures: string[] = [];
   if (resources.includes("pods")) {
     failures.push(...(await deleteAll(deps, "pods", namespace)));
     const remaining = countRemaining(deps.reader, ["pods"], namespace);
-    if (remaining.resources.size > 0) return { ...remaining, failures };
+    if (remaining.resources.size > 0) return { ...remaining, failures, undiscovered: [] };
   }
   for (const resource of others) failures.push(...(await deleteAll(deps, resource, namespace)));
   const remaining = countRemaining(deps.reader, resources, namespace);
-  return { ...remaining, failures };
+  const { readForeign, foreignResources } = deps;
+  if (readForeign === undefined || foreignResources === undefined) return { ...remaining, failures, undiscovered: [] };
+  const foreign = await emptyForeign({ readForeign, foreignResources, namespace, signal });
+  return {
+    resources: new Map([...remaining.resources, ...foreign.resources]),
+    finalizers: addCounts(remaining.finalizers, foreign.finalizers),
+    failures: [...failures, ...foreign.failures],
+    undiscovered: foreign.undiscovered,
+  };
+}
+
+function addCounts(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const sums = new Map(one);
+  for (const [name, count] of other) sums.set(name, (sums.get(name) ?? 0) + count);
+  return sums;
 }
 
 /** Returns the failures. All other objects are deleted or being deleted. */
@@ -110,7 +139,7 @@ function countRemaining(
   reader: ResourceReader,
   names: readonly string[],
   namespace: string,
-): Omit<RemainingContent, "failures"> {
+): Pick<RemainingContent, "resources" | "finalizers"> {
   const resources = new Map<string, number>();
   const finalizers = new Map<string, number>();
   for (const resource of names) {

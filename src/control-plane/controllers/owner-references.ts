@@ -10,8 +10,11 @@ import { isHeldBy } from "./owner-graph.ts";
  */
 export type ResolveKind = (apiVersion: string, kind: string) => { resource: string; namespaced: boolean } | undefined;
 
+/** What an owner is to its dependent. */
+export type OwnerStanding = keyof ClassifiedOwners;
+
 /** The owners of an object, by their state. */
-interface ClassifiedOwners {
+export interface ClassifiedOwners {
   /** Owners that exist and are not being deleted in the foreground. */
   readonly solid: readonly OwnerReference[];
   /** Owners that do not exist: the object is gone, has another UID, or is in another namespace. */

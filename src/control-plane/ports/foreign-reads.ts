@@ -1,7 +1,10 @@
+import type { APIResource } from "../../api/gen/types.ts";
 import type { User } from "./user.ts";
 
-/** What is read of another API server, and in whose name. */
+/** What is asked of another API server, and in whose name. */
 export interface ForeignQuestion {
+  /** Default: GET. */
+  readonly method?: "GET" | "DELETE";
   readonly group: string;
   readonly version: string;
   /** Below the path of the group and version, with its query: `namespaces/a/queue?labelSelector=b`. */
@@ -16,5 +19,13 @@ export type ForeignAnswer =
   /** It cannot be reached, or did not answer in time, or says too much. */
   | { readonly kind: "failed"; readonly message: string };
 
-/** Reads of an API server of others. Rejects with `AbortedError` only. */
+/** Asks an API server of others. Rejects with `AbortedError` only. */
 export type ReadForeign = (question: ForeignQuestion, signal: AbortSignal) => Promise<ForeignAnswer>;
+
+/** What an API server of others says that it serves. */
+export interface ForeignResources {
+  readonly group: string;
+  readonly version: string;
+  /** Undefined while it does not answer. */
+  readonly resources: readonly APIResource[] | undefined;
+}

@@ -9,6 +9,7 @@ import {
 } from "../../api/protobuf/encode-protobuf.ts";
 import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
 import type { ServedAnswer } from "../../host/http-server.ts";
+import { SCALE_COLUMNS } from "../kinds/columns/autoscaling-columns.ts";
 import type { StoredObject } from "../ports/object-store.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { parseStored, passingViewOf, viewOf } from "../registry/object-view.ts";
@@ -70,7 +71,9 @@ function shapeObject(kind: ResourceKind, object: KubeObject, wanted: AnswerForm)
   switch (wanted.form.as) {
     case "Table": {
       const { resourceVersion = "" } = object.metadata;
-      return tableOf(kind, [object], { ...wanted, version: wanted.form.version, metadata: { resourceVersion } });
+      // A scale is printed as one, whatever it is of.
+      const printed = isScale(object) ? { columns: SCALE_COLUMNS } : kind;
+      return tableOf(printed, [object], { ...wanted, version: wanted.form.version, metadata: { resourceVersion } });
     }
     case "PartialObjectMetadata":
       return partialOf(object, wanted.form.version);
@@ -80,6 +83,8 @@ function shapeObject(kind: ResourceKind, object: KubeObject, wanted: AnswerForm)
       return object;
   }
 }
+
+const isScale = ({ apiVersion, kind }: KubeObject) => kind === "Scale" && apiVersion === "autoscaling/v1";
 
 function misshapen(requested: string, but: string): ApiError {
   return new ApiError("NotAcceptable", `you requested ${requested}, but the requested object ${but}`);

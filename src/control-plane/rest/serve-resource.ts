@@ -1,6 +1,6 @@
 import { ApiError, badRequestError, forbiddenError } from "../../api/api-error.ts";
 import { formatFieldError } from "../../api/field-error.ts";
-import { apiVersionOf, isRecord, type KubeObject } from "../../api/object.ts";
+import { apiVersionOf, isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
 import { hasProtobufForm } from "../../api/protobuf/encode-protobuf.ts";
 import { invalid } from "../../api/validation/problems.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -24,7 +24,7 @@ import { selectionOf } from "../registry/selection.ts";
 import { showAll } from "../registry/shown.ts";
 import { updateObject } from "../registry/update.ts";
 import { connectOptionsOf } from "./connect-options.ts";
-import { type AnswerForm, encodeList, encodeStored, encodeValue } from "./encode.ts";
+import { type AnswerForm, encodeList, encodeObject, encodeStored, encodeValue } from "./encode.ts";
 import { acceptedForm } from "./media-type.ts";
 import { deleteOptionsOf, listQueryOf, refuseForce, writeQueryOf } from "./query-options.ts";
 import { contentTypeOf, readParsedBody, syntaxOf } from "./request-body.ts";
@@ -108,14 +108,12 @@ export async function serveResource(deps: ResourceDeps, asked: ResourceRequest):
     if (!isServed(kind.verbs, target.verb) || isMisplaced(kind, target)) throw notAllowed();
     const computed = deps.computed.get(groupResource(kind));
     if (computed) return await serveComputed(computed, { kind, ...call, wanted, pause: pauseOf(deps.clock) });
-    return handler
-      ? serveHandler(deps, handler, { kind, call, form: wanted.form })
-      : serveObject(deps, kind, call, { wanted });
+    return handler ? serveHandler(deps, handler, { kind, call, wanted }) : serveObject(deps, kind, call, { wanted });
   }
   const subresource = kind.subresources.find(({ name }) => name === target.subresource);
   if (subresource === undefined || target.name === "") throw noSuchResource();
   if (!isServed(subresource.verbs, target.verb)) throw notAllowed();
-  if (handler) return serveHandler(deps, handler, { kind, call, form: wanted.form });
+  if (handler) return serveHandler(deps, handler, { kind, call, wanted });
   return serveObject(deps, kind, call, { wanted, subresource });
 }
 
@@ -424,7 +422,7 @@ async function serveDeleteAll(
 async function serveHandler(
   deps: ResourceDeps,
   handler: SubresourceHandler,
-  { kind, call, form }: { kind: ResourceKind; call: ResourceRequest; form: AnswerForm["form"] },
+  { kind, call, wanted }: { kind: ResourceKind; call: ResourceRequest; wanted: AnswerForm },
 ): Promise<ServedAnswer> {
   const { request, target } = call;
   const context = contextOf(call);
@@ -433,8 +431,9 @@ async function serveHandler(
   reportDuplicates(patch?.duplicates ?? [], context);
   const body = patch?.body ?? (hasBody ? await readCheckedBody(deps, call, context) : undefined);
   const answer = await handler({ kind, target, context, body, query: request.query, patchType: patch?.type });
-  const isObject = isRecord(answer.value);
-  return isObject ? encodeValue(answer.status, answer.value, form) : encodeText(answer);
+  const { status, value } = answer;
+  if (isKubeObject(value)) return encodeObject(status, kind, value, wanted);
+  return isRecord(value) ? encodeValue(status, value, wanted.form) : encodeText(answer);
 }
 
 function encodeText({ status, value }: SubresourceAnswer): ServedAnswer {

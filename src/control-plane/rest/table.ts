@@ -17,13 +17,16 @@ interface TableOptions {
 /** A JSON object that stands for an object of a kind: a row, or its metadata. */
 type Shown = Readonly<Record<string, unknown>>;
 
+/** What there is to know of a kind here. */
+type Printed = Pick<ResourceKind, "columns">;
+
 /** `meta.k8s.io` Table: what `kubectl get` prints. */
-export function tableOf(kind: ResourceKind, objects: readonly KubeObject[], options: TableOptions): Shown {
+export function tableOf(kind: Printed, objects: readonly KubeObject[], options: TableOptions): Shown {
   return { ...tableHead(kind, options), rows: objects.map((object) => tableRowOf(kind, object, options)) };
 }
 
 /** The table without its rows. */
-export function tableHead(kind: ResourceKind, options: TableOptions): Shown {
+export function tableHead(kind: Printed, options: TableOptions): Shown {
   const definitions = kind.columns.map(({ name, type, format = "", description, priority }) => {
     return { name, type, format, description, priority };
   });
@@ -36,13 +39,13 @@ export function tableHead(kind: ResourceKind, options: TableOptions): Shown {
 }
 
 /** One row. */
-export function tableRowOf(kind: ResourceKind, object: KubeObject, options: TableOptions): Shown {
+export function tableRowOf(kind: Printed, object: KubeObject, options: TableOptions): Shown {
   const cells = cellsOf(kind, object, options.now);
   const included = includedOf(object, options);
   return { cells, ...(included !== undefined && { object: included }) };
 }
 
-function cellsOf({ columns }: ResourceKind, object: KubeObject, now: number): unknown[] {
+function cellsOf({ columns }: Printed, object: KubeObject, now: number): unknown[] {
   return columns.map((column) => cellOf(column, object, now));
 }
 

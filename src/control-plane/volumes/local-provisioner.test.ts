@@ -249,3 +249,21 @@ test("a volume that names another path than its own is not believed, and nothing
   expect(warnings()).toEqual([expect.stringContaining("VolumeFailedDelete: spec.local.path is not /volumes/pvc-u1")]);
   expect(directories.contents.get("pvc-u1")).toEqual(["file"]);
 });
+
+test("a scheduler that chooses the wrong node again is answered after a while only", async () => {
+  start();
+  const choose = async () => {
+    await bench.change(CLAIM, ({ metadata, ...object }) => ({
+      ...object,
+      metadata: { ...metadata, annotations: { ...metadata.annotations, [SELECTED_NODE]: "n2" } },
+    }));
+  };
+  await putClaim({ metadata: { uid: "u1" } });
+  const isChosen = () => bench.at(CLAIM)?.metadata.annotations?.[SELECTED_NODE] !== undefined;
+  await choose();
+  expect(isChosen()).toBe(false);
+  await choose();
+  expect(isChosen()).toBe(true);
+  await bench.clock.advance(15 * SECOND);
+  expect(isChosen()).toBe(false);
+});

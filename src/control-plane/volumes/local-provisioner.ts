@@ -34,6 +34,8 @@ import { isAskedOf } from "./request-provisioning.ts";
 interface ProvisionerDeps extends ControllerDeps {
   directories: LocalDirectories;
   events: EventRecorder;
+  /** When the scheduler was last asked for another node, by our own clock; by the names of volumes. */
+  rescheduledAt: Map<string, number>;
 }
 
 /** After a failure or a refusal, whose reason may be mended outside of the cluster. */
@@ -54,7 +56,7 @@ const RETRY_MS = 15 * SECOND;
  */
 export function createLocalProvisioner(deps: ControllerDeps, directories: LocalDirectories): Controller {
   const events = createEventRecorder(deps, LOCAL_PROVISIONER);
-  const provisioner: ProvisionerDeps = { ...deps, directories, events };
+  const provisioner: ProvisionerDeps = { ...deps, directories, events, rescheduledAt: new Map() };
   const claims = createObjectIndex(({ metadata }) => [localVolumeName(metadata.uid ?? "")]);
   const queue = createWorkQueue(deps, {
     name: "local-provisioner",
@@ -63,6 +65,7 @@ export function createLocalProvisioner(deps: ControllerDeps, directories: LocalD
       const volume = readVolume(deps, name);
       if (volume !== undefined) return await reclaim(provisioner, volume, claim);
       if (claim !== undefined) return await provision(provisioner, claim, name);
+      provisioner.rescheduledAt.delete(name);
       await directories.removeEmpty(name);
       return undefined;
     },
@@ -103,8 +106,8 @@ async function provision(deps: ProvisionerDeps, claim: StoredClaim, name: string
   });
   if (plan.kind === "nothing") return undefined;
   if (plan.kind === "refused") {
+    if (plan.reschedules === true) return await reschedule(deps, claim, { name, tell: () => fail(plan.problem) });
     fail(plan.problem);
-    if (plan.reschedules === true) await forgetNode(deps, claim);
     return RETRY_MS;
   }
   const message = `External provisioner is provisioning volume for claim "${namespacedKeyOf(claim.metadata)}"`;
@@ -126,10 +129,22 @@ async function provision(deps: ProvisionerDeps, claim: StoredClaim, name: string
   return undefined;
 }
 
-/** Without its node, the pod of the claim is scheduled again (`ProvisioningReschedule` of upstream's library). */
-async function forgetNode({ writer }: ProvisionerDeps, claim: StoredClaim): Promise<void> {
+/**
+ * Without its node, the pod of the claim is scheduled again (`ProvisioningReschedule` of upstream's library). A scheduler
+ * that chooses the same node again is answered after a while, or the two would ask each other without end.
+ */
+async function reschedule(
+  { writer, clock, rescheduledAt }: ProvisionerDeps,
+  claim: StoredClaim,
+  { name, tell }: { name: string; tell(): void },
+): Promise<number> {
+  const waitsMs = (rescheduledAt.get(name) ?? Number.NEGATIVE_INFINITY) + RETRY_MS - clock.monotonic();
+  if (waitsMs > 0) return waitsMs;
+  rescheduledAt.set(name, clock.monotonic());
+  tell();
   const { [SELECTED_NODE]: _node, ...annotations } = claim.metadata.annotations ?? {};
   await writer.update(CLAIMS, untyped({ ...claim, metadata: { ...claim.metadata, annotations } }));
+  return RETRY_MS;
 }
 
 /** Takes the next step of a volume whose claim is gone. */

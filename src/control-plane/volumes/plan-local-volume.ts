@@ -10,7 +10,8 @@ import { isAskedOf } from "./request-provisioning.ts";
 /** It holds a volume back until the directory behind it is gone. External provisioners of upstream use this name. */
 export const LOCAL_FINALIZER = "external-provisioner.volume.kubernetes.io/finalizer";
 
-const HOSTNAME_LABEL = "kubernetes.io/hostname";
+/** The label by which pods and volumes are kept to a node. */
+export const HOSTNAME_LABEL = "kubernetes.io/hostname";
 const NAME_PREFIX = "pvc-";
 
 /** The name of the volume that is made for a claim of this UID, and of its directory. */

@@ -81,10 +81,13 @@ describe.each(apiServersUnderTest())("an aggregated API server, on $name", (cand
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
     };
   /** Registers a group of its own for the case; the path of its version. */
-  const register = async (trust: object): Promise<{ group: string; root: string; path: string }> => {
+  const register = async (
+    trust: object,
+    verbs = THING.verbs,
+  ): Promise<{ group: string; root: string; path: string }> => {
     const group = `things-${String(++count)}.example.com`;
     const root = `/apis/${group}/v1`;
-    answers.set(root, json({ kind: "APIResourceList", groupVersion: `${group}/v1`, resources: [THING] }));
+    answers.set(root, json({ kind: "APIResourceList", groupVersion: `${group}/v1`, resources: [{ ...THING, verbs }] }));
     const name = `v1.${group}`;
     const service = { namespace, name: "api", port };
     const spec = { group, version: "v1", groupPriorityMinimum: 1000, versionPriority: 15, service, ...trust };
@@ -134,6 +137,8 @@ describe.each(apiServersUnderTest())("an aggregated API server, on $name", (cand
       expect(refused).toMatchObject({ status: 503, body: "service unavailable\n" });
     };
     await vi.waitFor(check, { timeout: 20_000 });
+    // A server that does not answer holds up the namespaces that are deleted.
+    await server.admin.object("DELETE", path);
     const trusting = await register({ insecureSkipTLSVerify: true });
     await untilCondition(trusting.path, { status: "True" });
   });
@@ -153,6 +158,30 @@ describe.each(apiServersUnderTest())("an aggregated API server, on $name", (cand
     expect(response.statusCode).toBe(101);
     expect(socket && (await readLine(socket))).toMatch(new RegExp(` at ${root}/namespaces/x/things/a/exec$`));
     socket?.destroy();
+  });
+
+  // A kube-apiserver has no controllers beside it here.
+  it.runIf(candidate.isOurs)("deletes what it has of a namespace that is deleted", async () => {
+    const { root, path } = await register(believed(), ["delete", "deletecollection", "list"]);
+    await untilCondition(path, { status: "True" });
+    await untilPassedOn(root);
+    const doomed = await newNamespace(server.admin);
+    const things = [{ metadata: { name: "a", namespace: doomed } }];
+    let caller: unknown;
+    answers.set(`${root}/namespaces/${doomed}/things`, (request, response) => {
+      if (request.method === "DELETE") {
+        caller = request.headers["x-remote-user"];
+        things.length = 0;
+      }
+      json({ kind: "ThingList", items: things })(request, response);
+    });
+    await server.admin.object("DELETE", `/api/v1/namespaces/${doomed}`);
+    const isGone = async () => {
+      expect(await server.admin.json("GET", `/api/v1/namespaces/${doomed}`)).toMatchObject({ status: 404 });
+    };
+    await vi.waitFor(isGone, { timeout: 20_000 });
+    expect(things).toEqual([]);
+    expect(caller).toBe("system:serviceaccount:kube-system:namespace-controller");
   });
 
   // kube-apiserver has no bound on what it reads of such a document.

@@ -206,6 +206,16 @@ describe.each(apiServersUnderTest())("subresources, on $name", (candidate) => {
   describe("deployments/scale", () => {
     const scaleOf = (name: string) => `${paths.deployments}/${name}/scale`;
 
+    it("is printed as a scale", async () => {
+      await server.admin.object("POST", paths.deployments, deployment("printed", 2));
+      const headers = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
+      const { body } = await server.admin.json("GET", scaleOf("printed"), undefined, { headers });
+      const { columnDefinitions, rows } = Object(body);
+      const names = columnDefinitions.map((column: { name: string }) => column.name);
+      expect(names).toEqual(["Name", "Desired", "Available", "Age"]);
+      expect(rows[0].cells.slice(0, 2)).toEqual(["printed", 2]);
+    });
+
     it("shows and sets the number of replicas", async () => {
       const { metadata } = await server.admin.object("POST", paths.deployments, deployment("scaled", 2));
       const scale = await server.admin.object("GET", scaleOf("scaled"));

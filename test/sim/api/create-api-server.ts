@@ -5,8 +5,10 @@ import { createSeededRandom } from "../../../src/base/random.ts";
 import { createTokenIssuer } from "../../../src/control-plane/access/service-account-tokens.ts";
 import { type ControlPlane, createControlPlane } from "../../../src/control-plane/compose/control-plane.ts";
 import type { NodeMonitorSettings } from "../../../src/control-plane/node-lifecycle/monitor-settings.ts";
+import type { LocalDirectories } from "../../../src/control-plane/ports/local-directories.ts";
 import { createObjectStore } from "../../../src/control-plane/store/create-object-store.ts";
 import type { PostCall } from "../../../src/host/post-call.ts";
+import type { CallWeb } from "../../../src/host/web-call.ts";
 import { createMemoryJournal } from "../../../src/journal/memory-journal.ts";
 import type { Journal } from "../../../src/journal/port.ts";
 import { createTokenKey } from "../../../src/pki/token-key.ts";
@@ -28,6 +30,10 @@ interface ApiServerDeps {
   readonly post?: PostCall;
   /** Default: nodes that say nothing are given up as ever. */
   readonly nodeMonitor?: Partial<NodeMonitorSettings>;
+  /** Answers for nodes. Default: no node is called. */
+  readonly callNode?: CallWeb;
+  /** Default: there is no storage class. */
+  readonly localDirectories?: LocalDirectories;
 }
 
 const ISSUER = "https://kubernetes.default.svc.cluster.local";
@@ -37,7 +43,14 @@ let tokenKey: ReturnType<typeof createTokenKey> | undefined;
 
 /** Resolves when the cluster's first objects are there. */
 export async function createSimulatedApiServer(deps: ApiServerDeps): Promise<SimulatedApiServer> {
-  const { clock, journal = createMemoryJournal(), post = unused, nodeMonitor } = deps;
+  const {
+    clock,
+    journal = createMemoryJournal(),
+    post = unused,
+    nodeMonitor,
+    callNode = unused,
+    localDirectories,
+  } = deps;
   tokenKey ??= createTokenKey();
   const key = await tokenKey;
   const random = createSeededRandom(deps.seed);
@@ -57,7 +70,7 @@ export async function createSimulatedApiServer(deps: ApiServerDeps): Promise<Sim
       tokens: createTokenIssuer({ ...key, issuer: ISSUER, audiences: [ISSUER], now, randomId: uuid }),
       webhooks: { post, signal: new AbortController().signal },
       nodes: {
-        callWeb: unused,
+        callWeb: callNode,
         callUpgrade: unused,
         acceptWebSocket: () => {
           throw new Error("nothing simulated speaks WebSocket");
@@ -65,6 +78,7 @@ export async function createSimulatedApiServer(deps: ApiServerDeps): Promise<Sim
         resolveHost: async (host) => await Promise.resolve([host]),
         identity: { certificatePem: "", keyPem: "" },
       },
+      localDirectories,
       certificates: {
         certificatePem: "",
         readRequest: unused,

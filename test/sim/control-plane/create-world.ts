@@ -7,8 +7,10 @@ import type { Failure } from "../world.ts";
 import { createChecks } from "./checks/create-checks.ts";
 import { createDisk } from "./disk.ts";
 import { createDisturbances } from "./disturbances.ts";
+import { createEstate } from "./estate/estate.ts";
 import { createKubelets } from "./kubelets.ts";
 import { createLedger, type Entry } from "./ledger.ts";
+import { SEEDS_WITHOUT_ESTATE } from "./seeds.ts";
 import { createServer } from "./server.ts";
 import { createWebhook } from "./webhook.ts";
 import type { ControlPlaneWorld } from "./world.ts";
@@ -34,14 +36,18 @@ export function createControlPlaneWorld(seed: number, onLine?: (line: string) =>
   const disk = createDisk({ clock, dice: stream(1), ledger, count });
   const webhook = createWebhook({ clock, dice: stream(2), count });
   const delays = stream(3);
+  const hasEstate = !SEEDS_WITHOUT_ESTATE.some(([without]) => without === seed);
+  const estate = hasEstate ? createEstate({ clock, dice: stream(6), ledger, count, fail }) : undefined;
   const restartDelayMs = () => delays.between(0, 5_000);
   const shared = { clock, trace, count, fail };
-  const server = createServer({ ...shared, disk, webhook, restartDelayMs, seed: seed * MOST_LIVES });
+  const server = createServer({ ...shared, disk, webhook, restartDelayMs, estate, seed: seed * MOST_LIVES });
   const world: ControlPlaneWorld = {
     ...{ ...shared, ledger, disk, webhook, server, disturbances, counts },
     dice: stream(4),
     kubelets: createKubelets({ clock, dice: stream(5), ledger, server, trace }),
     evictions: new Set(),
+    given: new Set(),
+    estate,
     get failure() {
       return failure;
     },

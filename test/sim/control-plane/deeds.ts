@@ -1,9 +1,17 @@
 import { isRecord, type KubeObject, typed } from "../../../src/api/object.ts";
 import { isPodReady, isTerminalPhase, podUid } from "../../../src/api/pods.ts";
 import { messageOf } from "../../../src/base/errors.ts";
+import type { Dice } from "../dice.ts";
 import { NAMESPACE } from "./ledger.ts";
-import { NODE_NAMES, WORKLOADS, type WorkloadKind } from "./workloads.ts";
+import { NODE_NAMES, type WorkloadKind } from "./workloads.ts";
 import type { ControlPlaneWorld } from "./world.ts";
+
+/** Somebody who does something: with which dice, and to what. */
+export interface Actor {
+  readonly world: ControlPlaneWorld;
+  readonly dice: Dice;
+  readonly kinds: readonly [WorkloadKind, ...WorkloadKind[]];
+}
 
 export const DEEDS = [
   "create",
@@ -26,34 +34,36 @@ export const DEEDS = [
   "cordon",
   "pause",
 ] as const;
-type Deed = (typeof DEEDS)[number];
+export type Deed = (typeof DEEDS)[number];
 
 /** What users and nodes do, whether or not the control plane is there to hear of it. */
-export async function doDeed(world: ControlPlaneWorld, deed: Deed): Promise<void> {
-  const { dice, ledger, disturbances, kubelets, trace } = world;
+export async function doDeed(actor: Actor, deed: Deed): Promise<void> {
+  const { world, dice, kinds } = actor;
+  const { ledger, disturbances, kubelets, trace } = world;
   switch (deed) {
     case "create": {
-      const kind = dice.pick(WORKLOADS);
-      return await create(world, kind, dice.pick(kind.names));
+      const kind = dice.pick(kinds);
+      return await create(actor, kind, dice.pick(kind.names));
     }
     case "change":
-      return await changeSome(world, (kind, object) => withNewSpec(world, kind, object));
+      return await changeSome(actor, (kind, object) => withNewSpec(actor, kind, object));
     case "scale":
-      return await changeSome(world, (_kind, object) => {
+      return await changeSome(actor, (_kind, object) => {
         const spec = specOf(object);
         return "replicas" in spec ? { ...object, spec: { ...spec, replicas: dice.whole(0, 6) } } : undefined;
       });
     case "pause":
-      return await changeSome(world, (kind, object) => {
+      return await changeSome(actor, (kind, object) => {
         if (kind.kind === "Deployment") return withField(object, "paused", specOf(object)["paused"] !== true);
         const isSuspendable = kind.kind === "Job" || kind.kind === "CronJob";
         return isSuspendable ? withField(object, "suspend", specOf(object)["suspend"] !== true) : undefined;
       });
     case "delete": {
-      const found = pickObject(world);
+      const found = pickObject(actor);
       if (found === undefined) return;
       const propagationPolicy = dice.pick(["Background", "Foreground"]);
       const path = `${found.kind.path}/${found.object.metadata.name}`;
+      world.given.add(found.object.metadata.uid ?? "");
       await attempt(world, `deletes ${nameOf(found.object)}, ${propagationPolicy}`, async () => {
         await world.server.ask({ method: "DELETE", path, body: { propagationPolicy } });
       });
@@ -93,7 +103,7 @@ export async function doDeed(world: ControlPlaneWorld, deed: Deed): Promise<void
 const NOTHING: KubeObject = { apiVersion: "v1", kind: "Node", metadata: {} };
 const nameOf = ({ kind, metadata }: KubeObject) => `${kind} ${metadata.name}`;
 
-async function attempt({ trace }: ControlPlaneWorld, what: string, work: () => Promise<void>): Promise<boolean> {
+export async function attempt({ trace }: ControlPlaneWorld, what: string, work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     trace.note(`user: ${what}`);
@@ -104,15 +114,16 @@ async function attempt({ trace }: ControlPlaneWorld, what: string, work: () => P
   }
 }
 
-async function create(world: ControlPlaneWorld, kind: WorkloadKind, name: string): Promise<void> {
-  const body = kind.make(world.dice, name);
+async function create({ world, dice }: Actor, kind: WorkloadKind, name: string): Promise<void> {
+  const body = kind.make(dice, name);
   await attempt(world, `creates ${nameOf(body)} ${JSON.stringify(body["spec"])}`, async () => {
     await world.server.ask({ method: "POST", path: kind.path, body });
   });
 }
 
-function pickObject({ dice, ledger }: ControlPlaneWorld): { kind: WorkloadKind; object: KubeObject } | undefined {
-  const all = [...new Set(WORKLOADS)].flatMap((kind) => {
+function pickObject({ world, dice, kinds }: Actor): { kind: WorkloadKind; object: KubeObject } | undefined {
+  const { ledger } = world;
+  const all = [...new Set(kinds)].flatMap((kind) => {
     const objects = kind.names.flatMap((name) => ledger.get(kind.resource, name) ?? []);
     return objects.map((object) => ({ kind, object }));
   });
@@ -121,8 +132,9 @@ function pickObject({ dice, ledger }: ControlPlaneWorld): { kind: WorkloadKind; 
 
 type Change = (kind: WorkloadKind, object: KubeObject) => KubeObject | undefined;
 
-async function changeSome(world: ControlPlaneWorld, change: Change): Promise<void> {
-  const found = pickObject(world);
+async function changeSome(actor: Actor, change: Change): Promise<void> {
+  const { world } = actor;
+  const found = pickObject(actor);
   const changed = found && change(found.kind, found.object);
   if (found === undefined || changed === undefined) return;
   const path = `${found.kind.path}/${found.object.metadata.name}`;
@@ -134,9 +146,10 @@ async function changeSome(world: ControlPlaneWorld, change: Change): Promise<voi
 }
 
 /** Another template or other limits, as far as they may be changed. */
-function withNewSpec({ dice, disturbances }: ControlPlaneWorld, kind: WorkloadKind, object: KubeObject) {
+function withNewSpec({ world, dice }: Actor, kind: WorkloadKind, object: KubeObject): KubeObject {
   const { name = "" } = object.metadata;
-  const spec = specOf(kind.make(dice, name));
+  const made = kind.make(dice, name);
+  const spec = specOf(made);
   const before = specOf(object);
   switch (kind.kind) {
     case "Job":
@@ -144,17 +157,28 @@ function withNewSpec({ dice, disturbances }: ControlPlaneWorld, kind: WorkloadKi
     case "Service":
       return withField(object, "selector", spec["selector"]);
     case "StatefulSet":
-      return { ...object, spec: { ...before, template: spec["template"], updateStrategy: spec["updateStrategy"] } };
+      return { ...object, spec: { ...before, ...mutableOfSet(spec) } };
     case "Deployment":
       // A pod's end is judged by the limits that hold when it is decided.
       if (dice.chance(0.3)) return withField(object, "strategy", spec["strategy"]);
       return withField(object, "template", spec["template"]);
     case "DaemonSet":
-      disturbances.app(name);
+      world.disturbances.app(name);
       return { ...object, spec };
+    case "Endpoints":
+      return { ...made, metadata: object.metadata };
     default:
       return { ...object, spec };
   }
+}
+
+/** Where it says nothing of claims, they stay as they are. */
+function mutableOfSet({
+  template,
+  updateStrategy,
+  persistentVolumeClaimRetentionPolicy: claims,
+}: Record<string, unknown>) {
+  return { template, updateStrategy, ...(claims !== undefined && { persistentVolumeClaimRetentionPolicy: claims }) };
 }
 
 const specOf = (object: KubeObject) => (isRecord(object["spec"]) ? object["spec"] : {});

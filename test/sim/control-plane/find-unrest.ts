@@ -1,6 +1,7 @@
 import { type KubeObject, typed } from "../../../src/api/object.ts";
 import { isPodReady, isTerminalPhase, podUid } from "../../../src/api/pods.ts";
 import { targetOf } from "./checks/daemons.ts";
+import { findEstateUnrest } from "./estate/find-estate-unrest.ts";
 import { NAMESPACE } from "./ledger.ts";
 import { controllerOf, isActive, podsOf, type StoredPod } from "./pods-of.ts";
 import { NODE_NAMES } from "./workloads.ts";
@@ -16,6 +17,7 @@ export function findUnrest(world: ControlPlaneWorld): string[] {
     ...findRestlessJobs(world),
     ...findRestlessTraffic(world),
     ...findRestlessCounts(world),
+    ...(world.estate === undefined ? [] : findEstateUnrest(world, world.estate)),
   ];
 }
 
@@ -38,6 +40,7 @@ const findRestlessPods: Look = ({ ledger }) => {
 const OWNERS = [
   "deployments.apps",
   "replicasets.apps",
+  "replicationcontrollers",
   "statefulsets.apps",
   "daemonsets.apps",
   "jobs.batch",
@@ -127,8 +130,8 @@ const findRestlessJobs: Look = ({ ledger }) =>
 const findRestlessTraffic: Look = ({ ledger }) =>
   ledger.list("services").flatMap((object) => {
     const { metadata, spec } = typed("Service", object);
-    if (metadata.namespace !== NAMESPACE) return [];
     const app = spec?.selector?.["app"];
+    if (metadata.namespace !== NAMESPACE || app === undefined) return [];
     const pods = ledger.list("pods").map((pod) => typed("Pod", pod));
     const wanted = pods
       .filter((pod: StoredPod) => pod.metadata.labels?.["app"] === app && isActive(pod) && isPodReady(pod))

@@ -94,7 +94,11 @@ export function createKubelets({ clock, dice, ledger, server, trace }: KubeletDe
     start(pod) {
       addresses += 1;
       const podIP = `10.64.${addresses >> 8}.${addresses & 255}`;
-      const ready = () => ({ phase: "Running", podIP, podIPs: [{ ip: podIP }], conditions: conditionOf(true) });
+      const startTime = formatTime(clock.now());
+      const ready = () => ({
+        ...{ phase: "Running", startTime, podIP, podIPs: [{ ip: podIP }] },
+        conditions: conditionOf(true),
+      });
       writeStatus(pod, "runs", (current) => (current.metadata?.deletionTimestamp === undefined ? ready() : undefined));
       if (pod.spec?.restartPolicy === "Always") return;
       clock.setTimer(dice.between(500, LONGEST_RUN_MS), () => begin(pod, "end"));

@@ -40,3 +40,8 @@ export function newlyEnded({ type, resource, object, previous }: Entry): StoredP
 export function isStanding(object: KubeObject | undefined): object is KubeObject {
   return object !== undefined && object.metadata.deletionTimestamp === undefined;
 }
+
+/** True for a pod that was deleted because its node got a taint: no workload's controller decided so. */
+export function isEndedByTaint({ status }: StoredPod): boolean {
+  return status?.conditions?.some(({ reason }) => reason === "DeletionByTaintManager") === true;
+}

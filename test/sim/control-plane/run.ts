@@ -2,10 +2,13 @@ import { formatTime, MINUTE } from "../../../src/base/clock.ts";
 import type { RunResult } from "../run.ts";
 import { createControlPlaneWorld } from "./create-world.ts";
 import { patch } from "./deeds.ts";
+import { makeEstateSchedule } from "./estate/estate-deeds.ts";
+import { healEstate } from "./estate/heal-estate.ts";
+import { addressOf } from "./estate/usage.ts";
 import { findUnrest } from "./find-unrest.ts";
 import { NAMESPACE } from "./ledger.ts";
-import { endStorm, makeControlPlaneSchedule } from "./schedule.ts";
-import { WEBHOOK_CONFIGURATION } from "./webhook.ts";
+import { endStorm, type Happening, makeControlPlaneSchedule } from "./schedule.ts";
+import { webhookConfiguration } from "./webhook.ts";
 import { NODE_NAMES, nodeOf, nodeStatusOf } from "./workloads.ts";
 import type { ControlPlaneWorld } from "./world.ts";
 
@@ -19,15 +22,18 @@ const STAYS_MS = 30_000;
 export async function runControlPlaneSeed(seed: number, onLine?: (line: string) => void): Promise<RunResult> {
   const world = createControlPlaneWorld(seed, onLine);
   await begin(world);
-  const schedule = makeControlPlaneSchedule(world.dice);
+  const plain = makeControlPlaneSchedule(world.dice);
+  const { estate } = world;
+  const events =
+    estate === undefined ? plain.events : mergeSchedules(plain.events, makeEstateSchedule(estate, plain.endsAt));
   const start = world.clock.monotonic();
-  for (const { at, name, happen } of schedule.events) {
+  for (const { at, name, happen } of events) {
     await world.passUntil(start + at);
     if (world.failure !== undefined) break;
     world.trace.note(`event: ${name}`);
     await happen(world);
   }
-  await world.passUntil(start + schedule.endsAt);
+  await world.passUntil(start + plain.endsAt);
   if (world.failure === undefined) await heal(world);
   await settle(world);
   if (world.failure === undefined) await world.server.stop();
@@ -44,7 +50,9 @@ export async function runControlPlaneSeed(seed: number, onLine?: (line: string) 
   };
 }
 
-async function begin({ server, clock }: ControlPlaneWorld): Promise<void> {
+const mergeSchedules = (...all: ReadonlyArray<readonly Happening[]>) => all.flat().toSorted((a, b) => a.at - b.at);
+
+async function begin({ server, clock, estate }: ControlPlaneWorld): Promise<void> {
   await server.start();
   await server.ask({
     method: "POST",
@@ -54,11 +62,11 @@ async function begin({ server, clock }: ControlPlaneWorld): Promise<void> {
   const contentType = "application/merge-patch+json";
   for (const name of NODE_NAMES) {
     await server.ask({ method: "POST", path: "/api/v1/nodes", body: nodeOf(name) });
-    const status = nodeStatusOf(formatTime(clock.now()));
+    const status = nodeStatusOf(formatTime(clock.now()), estate && addressOf(name));
     await server.ask({ method: "PATCH", path: `/api/v1/nodes/${name}/status`, body: { status }, contentType });
   }
   const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
-  await server.ask({ method: "POST", path, body: WEBHOOK_CONFIGURATION });
+  await server.ask({ method: "POST", path, body: webhookConfiguration(estate !== undefined) });
   await clock.advance(1_000);
 }
 
@@ -78,7 +86,9 @@ async function heal(world: ControlPlaneWorld): Promise<void> {
     ...suspended(world, "jobs.batch", "/apis/batch/v1", { suspend: false }),
     ...suspended(world, "cronjobs.batch", "/apis/batch/v1", { suspend: true }),
   ];
-  for (const [path, body] of wishes) await patchNow(world, path, body);
+  for (const [path, body] of wishes) await insist(world, () => patch(world, path, body));
+  const { estate } = world;
+  if (estate !== undefined) await insist(world, () => healEstate(world, estate));
 }
 
 const PLENTY = { spec: { hard: { pods: "1000" } } };
@@ -92,14 +102,24 @@ function suspended({ ledger }: ControlPlaneWorld, resource: string, root: string
     .map(({ metadata }) => [`${root}/namespaces/${NAMESPACE}/${plural}/${metadata.name}`, { spec }] as const);
 }
 
-/** The answer may need the time of the clock. */
-async function patchNow(world: ControlPlaneWorld, path: string, body: object): Promise<void> {
+/**
+ * Does it until it is done: the answer may need the time of the clock, and the process may die once more of what was
+ * planned for it. What is refused again and again shows in the end.
+ */
+async function insist(world: ControlPlaneWorld, work: () => Promise<boolean>): Promise<void> {
+  const limit = world.clock.monotonic() + MINUTE;
   let isDone = false;
-  const done = patch(world, path, body).then(() => {
-    isDone = true;
-  });
-  while (!isDone && world.failure === undefined) await world.passUntil(world.clock.monotonic() + 10);
-  if (isDone) await done;
+  while (!isDone && world.clock.monotonic() < limit) {
+    let isOver = false;
+    const attempt = work().then((success) => {
+      isDone = success;
+      isOver = true;
+    });
+    while (!isOver && world.failure === undefined) await world.passUntil(world.clock.monotonic() + 10);
+    if (world.failure !== undefined) return;
+    await attempt;
+    if (!isDone) await world.passUntil(world.clock.monotonic() + LOOK_PERIOD_MS);
+  }
 }
 
 async function settle(world: ControlPlaneWorld): Promise<void> {

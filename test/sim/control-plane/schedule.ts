@@ -3,9 +3,10 @@ import type { Dice } from "../dice.ts";
 import { DEEDS, doDeed } from "./deeds.ts";
 import { NO_DISK_FAULTS } from "./disk.ts";
 import { NO_WEBHOOK_FAULTS } from "./webhook.ts";
+import { WORKLOADS } from "./workloads.ts";
 import type { ControlPlaneWorld } from "./world.ts";
 
-interface Happening {
+export interface Happening {
   readonly at: number;
   readonly name: string;
   happen(world: ControlPlaneWorld): Promise<void> | void;
@@ -35,7 +36,11 @@ export function makeControlPlaneSchedule(dice: Dice): ControlPlaneSchedule {
 }
 
 function deed(at: number, name: (typeof DEEDS)[number]): Happening {
-  return { at, name: `deed: ${name}`, happen: (world) => void doDeed(world, name) };
+  return {
+    at,
+    name: `deed: ${name}`,
+    happen: (world) => void doDeed({ world, dice: world.dice, kinds: WORKLOADS }, name),
+  };
 }
 
 function storm(dice: Dice, endsAt: number): Happening[] {

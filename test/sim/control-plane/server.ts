@@ -7,6 +7,7 @@ import { createFakeRequest } from "../../../src/host/fake/fake-request.ts";
 import { createSimulatedApiServer, type SimulatedApiServer } from "../api/create-api-server.ts";
 import type { Trace } from "../trace.ts";
 import type { Disk } from "./disk.ts";
+import type { Estate } from "./estate/estate.ts";
 import { createLife, type DeathPoint, type Life } from "./life.ts";
 import type { Webhook } from "./webhook.ts";
 
@@ -37,6 +38,7 @@ interface ServerDeps {
   webhook: Webhook;
   trace: Trace;
   seed: number;
+  estate: Pick<Estate, "directories" | "usage"> | undefined;
   restartDelayMs(): number;
   count(kind: string): void;
   fail(invariant: string, message: string): void;
@@ -87,8 +89,12 @@ export function createServer(deps: ServerDeps): Server {
     };
     try {
       const seed = deps.seed + lives;
-      const options = { clock: life.clock, seed, journal: disk.open(life), post: webhook.post, nodeMonitor: PATIENT };
-      own.server = await createSimulatedApiServer(options);
+      const { usage, directories } = deps.estate ?? {};
+      own.server = await createSimulatedApiServer({
+        ...{ clock: life.clock, seed, journal: disk.open(life), post: webhook.post, nodeMonitor: PATIENT },
+        ...(usage !== undefined && { callNode: usage.call }),
+        ...(directories !== undefined && { localDirectories: directories.open(life) }),
+      });
       own.server.ended.catch(leave);
     } catch (error) {
       leave(error);

@@ -80,7 +80,25 @@ function readReview(text: string): { uid: unknown; isOwn: boolean } {
 }
 
 /** Asks about everything that the controllers of workloads and traffic write, events excepted. */
-export const WEBHOOK_CONFIGURATION: KubeObject = {
+export function webhookConfiguration(hasEstate: boolean): KubeObject {
+  const [first] = WEBHOOK_CONFIGURATION.webhooks;
+  if (!hasEstate || first === undefined) return WEBHOOK_CONFIGURATION;
+  const rule = { operations: ["*"], apiVersions: ["*"], apiGroups: ["", "storage.k8s.io"], resources: OF_THE_ESTATE };
+  return { ...WEBHOOK_CONFIGURATION, webhooks: [{ ...first, rules: [...first.rules, rule] }] };
+}
+
+const OF_THE_ESTATE = [
+  "configmaps",
+  "serviceaccounts",
+  "namespaces/*",
+  "persistentvolumes",
+  "persistentvolumes/status",
+  "persistentvolumeclaims/status",
+  "replicationcontrollers",
+  "replicationcontrollers/*",
+];
+
+const WEBHOOK_CONFIGURATION = {
   apiVersion: "admissionregistration.k8s.io/v1",
   kind: "ValidatingWebhookConfiguration",
   metadata: { name: "simulator" },

@@ -13,9 +13,9 @@ export interface WorkloadKind {
   make(dice: Dice, name: string): KubeObject;
 }
 
-const pathOf = (group: string, plural: string) => `/apis/${group}/v1/namespaces/${NAMESPACE}/${plural}`;
+export const pathOf = (group: string, plural: string) => `/apis/${group}/v1/namespaces/${NAMESPACE}/${plural}`;
 
-function templateOf(dice: Dice, app: string, restartPolicy: "Always" | "Never" = "Always") {
+export function templateOf(dice: Dice, app: string, restartPolicy: "Always" | "Never" = "Always") {
   return {
     metadata: { labels: { app } },
     spec: {
@@ -26,11 +26,11 @@ function templateOf(dice: Dice, app: string, restartPolicy: "Always" | "Never" =
   };
 }
 
-function objectOf(kind: string, apiVersion: string, { name, spec }: { name: string; spec: object }): KubeObject {
+export function objectOf(kind: string, apiVersion: string, { name, spec }: { name: string; spec: object }): KubeObject {
   return { apiVersion, kind, metadata: { name, namespace: NAMESPACE }, spec };
 }
 
-const selectorOf = (app: string) => ({ matchLabels: { app } });
+export const selectorOf = (app: string) => ({ matchLabels: { app } });
 
 function rollout(dice: Dice) {
   if (dice.chance(0.2)) return { type: "Recreate" };
@@ -112,7 +112,7 @@ const DAEMON_SETS: WorkloadKind = {
     }),
 };
 
-function jobSpec(dice: Dice, app: string) {
+export function jobSpec(dice: Dice, app: string) {
   const isIndexed = dice.chance(0.6);
   return {
     completions: dice.whole(1, 6),
@@ -208,8 +208,10 @@ export function nodeOf(name: string): KubeObject {
   return { apiVersion: "v1", kind: "Node", metadata: { name, labels: { "kubernetes.io/hostname": name } } };
 }
 
-export function nodeStatusOf(now: string): object {
+/** `address`: where the API server calls the node. Default: nowhere. */
+export function nodeStatusOf(now: string, address?: string): object {
   const resources = { cpu: "64", memory: "64Gi", pods: "110" };
   const ready = { type: "Ready", status: "True", reason: "Simulated", lastHeartbeatTime: now, lastTransitionTime: now };
-  return { capacity: resources, allocatable: resources, conditions: [ready] };
+  const addresses = address === undefined ? {} : { addresses: [{ type: "InternalIP", address }] };
+  return { capacity: resources, allocatable: resources, conditions: [ready], ...addresses };
 }

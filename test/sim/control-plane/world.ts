@@ -4,6 +4,7 @@ import type { Trace } from "../trace.ts";
 import type { Failure } from "../world.ts";
 import type { Disk } from "./disk.ts";
 import type { Disturbances } from "./disturbances.ts";
+import type { Estate } from "./estate/estate.ts";
 import type { Kubelets } from "./kubelets.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Server } from "./server.ts";
@@ -22,6 +23,10 @@ export interface ControlPlaneWorld {
   readonly disturbances: Disturbances;
   /** Pods that somebody asked to evict. */
   readonly evictions: Set<string>;
+  /** UIDs of objects that users delete. */
+  readonly given: Set<string>;
+  /** Undefined in seeds from before there was one. */
+  readonly estate: Estate | undefined;
   readonly counts: Map<string, number>;
   readonly failure: Failure | undefined;
   fail(invariant: string, message: string): void;

@@ -2,18 +2,10 @@ import type { CertificateSigningRequest, PodCertificateRequest, RoleBinding, Sub
 import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { formatHumanDuration } from "../../../base/human-duration.ts";
 import type { Column } from "../../ports/resource-kind.ts";
-import { orNone } from "./cell-text.ts";
+import { labelsText, orNone } from "./cell-text.ts";
 import { AGE, type ColumnRow, columnsOf, fullColumn, NAME } from "./column.ts";
 
-export const SERVICE_ACCOUNT_COLUMNS = columnsOf("ServiceAccount", [
-  NAME,
-  {
-    name: "Secrets",
-    description: "How many secrets its pods may use.",
-    cell: ({ secrets }) => (secrets ?? []).length,
-  },
-  AGE,
-]);
+export const SERVICE_ACCOUNT_COLUMNS = columnsOf("ServiceAccount", [NAME, AGE]);
 
 const BINDING: ReadonlyArray<ColumnRow<RoleBinding>> = [
   NAME,
@@ -74,6 +66,11 @@ export const POD_CERTIFICATE_REQUEST_COLUMNS = columnsOf("PodCertificateRequest"
   { name: "NodeName", description: "The node that runs the pod.", cell: ({ spec }) => spec.nodeName },
   { name: "SignerName", description: "Who is asked to sign.", cell: ({ spec }) => spec.signerName },
   { name: "State", description: "Pending, Issued, Denied or Failed.", cell: podRequestState },
+  {
+    name: "UnverifiedUserAnnotations",
+    description: "What the pod's author tells the signer.",
+    cell: ({ spec }) => labelsText(spec.unverifiedUserAnnotations),
+  },
 ]);
 
 function podRequestState({ status }: PodCertificateRequest): string {

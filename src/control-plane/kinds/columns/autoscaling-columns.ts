@@ -26,6 +26,24 @@ export const HORIZONTAL_POD_AUTOSCALER_COLUMNS = columnsOf("HorizontalPodAutosca
   AGE,
 ]);
 
+/** The columns of a scale, whatever it is of. */
+export const SCALE_COLUMNS = columnsOf("Scale", [
+  NAME,
+  {
+    name: "Desired",
+    type: "integer",
+    description: "How many replicas are wanted.",
+    cell: ({ spec }) => spec?.replicas ?? 0,
+  },
+  {
+    name: "Available",
+    type: "integer",
+    description: "How many replicas there are.",
+    cell: ({ status }) => status?.replicas ?? 0,
+  },
+  AGE,
+]);
+
 function metricsText({ spec, status }: HorizontalPodAutoscaler): string {
   const metrics = spec.metrics ?? [];
   if (metrics.length === 0) return "<none>";

@@ -48,7 +48,7 @@ const SHOWN: ReadonlyArray<[string, Record<string, unknown>, Record<string, unkn
   ["configmaps", { data: { a: "", b: "" }, binaryData: { c: "" } }, { Name: "a", Data: 3, Age: "60m" }],
   ["configmaps", {}, { Data: 0 }],
   ["secrets", { type: "Opaque", data: { a: "" } }, { Name: "a", Type: "Opaque", Data: 1, Age: "60m" }],
-  ["serviceaccounts", {}, { Name: "a", Secrets: 0, Age: "60m" }],
+  ["serviceaccounts", {}, { Name: "a", Age: "60m" }],
   [
     "resourcequotas",
     { status: { hard: { "requests.cpu": "2", pods: "9", "limits.cpu": "4" }, used: { pods: "3", "limits.cpu": "1" } } },
@@ -341,10 +341,21 @@ const SHOWN: ReadonlyArray<[string, Record<string, unknown>, Record<string, unkn
     { Name: "a", SignerName: "s/t" },
   ],
   ["clustertrustbundles.certificates.k8s.io", { spec: { trustBundle: "" } }, { SignerName: "<none>" }],
+  ["csistoragecapacities.storage.k8s.io", {}, { Name: "a", Capacity: "<unset>" }],
+  [
+    "csistoragecapacities.storage.k8s.io",
+    { storageClassName: "fast", capacity: "10Gi" },
+    { StorageClassName: "fast", Capacity: "10Gi" },
+  ],
+  [
+    "podcertificaterequests.certificates.k8s.io",
+    { spec: { podName: "p", nodeName: "n", unverifiedUserAnnotations: { "x/b": "2", "x/a": "1" } } },
+    { State: "Pending", UnverifiedUserAnnotations: "x/a=1,x/b=2" },
+  ],
   [
     "podcertificaterequests.certificates.k8s.io",
     { spec: { podName: "p", nodeName: "n" }, status: { conditions: [{ type: "Denied", status: "True" }] } },
-    { PodName: "p", NodeName: "n", State: "Denied" },
+    { PodName: "p", NodeName: "n", State: "Denied", UnverifiedUserAnnotations: "<none>" },
   ],
   [
     "flowschemas.flowcontrol.apiserver.k8s.io",

@@ -96,6 +96,7 @@ export const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   "priorityclasses.scheduling.k8s.io": cluster.PRIORITY_CLASS_COLUMNS,
 
   "csidrivers.storage.k8s.io": storage.CSI_DRIVER_COLUMNS,
+  "csistoragecapacities.storage.k8s.io": storage.CSI_STORAGE_CAPACITY_COLUMNS,
   "csinodes.storage.k8s.io": storage.CSI_NODE_COLUMNS,
   "storageclasses.storage.k8s.io": storage.STORAGE_CLASS_COLUMNS,
   "volumeattachments.storage.k8s.io": storage.VOLUME_ATTACHMENT_COLUMNS,

@@ -163,6 +163,16 @@ export const CSI_NODE_COLUMNS = columnsOf("CSINode", [
   AGE,
 ]);
 
+export const CSI_STORAGE_CAPACITY_COLUMNS = columnsOf("CSIStorageCapacity", [
+  NAME,
+  {
+    name: "StorageClassName",
+    description: "Of which class it tells.",
+    cell: ({ storageClassName }) => storageClassName,
+  },
+  { name: "Capacity", description: "How much room there is.", cell: ({ capacity }) => capacity ?? "<unset>" },
+]);
+
 export const CSI_DRIVER_COLUMNS = columnsOf("CSIDriver", [
   NAME,
   {

@@ -135,7 +135,8 @@ async function lookAt(
   const selected = needsMetrics(spec, scale)
     ? await selectPods(autoscaling, autoscaler, { key, known, scale, signal })
     : undefined;
-  const input = { autoscaler, scale, selected, history: known.history, settings, now: clock.now() };
+  const times = { now: clock.now(), elapsed: clock.monotonic() };
+  const input = { autoscaler, scale, selected, history: known.history, settings, ...times };
   const plan = planAutoscaler(input);
   for (const news of plan.news) tell(autoscaling, autoscaler, news);
   const outcome = plan.rescale === undefined ? undefined : await rescale(autoscaling, input, plan, plan.rescale);

@@ -46,6 +46,8 @@ export interface AutoscalerInput {
   readonly settings: AutoscalerSettings;
   /** In milliseconds since the epoch. */
   readonly now: number;
+  /** In milliseconds of a clock that nobody sets. The history is dated by it, or a clock set back would hold scaling up. */
+  readonly elapsed: number;
 }
 
 type Conditions = readonly HorizontalPodAutoscalerCondition[];
@@ -92,9 +94,9 @@ export function needsMetrics(spec: HorizontalPodAutoscalerSpec, { replicas }: Ta
 
 /** What to do about an autoscaler (`reconcileAutoscaler` of `podautoscaler/horizontal.go`). */
 export function planAutoscaler(input: AutoscalerInput): AutoscalerPlan {
-  const { autoscaler, scale, now } = input;
+  const { autoscaler, scale, now, elapsed } = input;
   const { spec, status } = autoscaler;
-  const history = input.history ?? beginHistory(scale.replicas, now);
+  const history = input.history ?? beginHistory(scale.replicas, elapsed);
   const message = "the HPA controller was able to get the target's current scale";
   const succeeded: Verdict = { status: "True", reason: "SucceededGetScale", message };
   const conditions = withVerdict(status?.conditions ?? [], "AbleToScale", succeeded, now);
@@ -115,7 +117,7 @@ export function planAutoscaler(input: AutoscalerInput): AutoscalerPlan {
 }
 
 function planByMetrics(input: AutoscalerInput, conditions: Conditions, history: ScalingHistory): AutoscalerPlan {
-  const { autoscaler, scale, settings, now } = input;
+  const { autoscaler, scale, settings, now, elapsed } = input;
   const { minReplicas = 1, maxReplicas, behavior } = autoscaler.spec;
   const wanted = computeWanted(input);
   const news = [...wanted.news];
@@ -135,7 +137,7 @@ function planByMetrics(input: AutoscalerInput, conditions: Conditions, history: 
     behavior,
     history,
     downscaleStabilizationMs: settings.downscaleStabilizationMs,
-    now,
+    now: elapsed,
   });
   const able = withVerdict(active, "AbleToScale", bounded.ableToScale, now);
   const limited = withVerdict(able, "ScalingLimited", bounded.scalingLimited, now);
@@ -247,12 +249,12 @@ type Outcome = Pick<AutoscalerPlan, "status" | "history"> & { readonly news: Aut
 
 /** What there is to tell and to remember once the target has its new scale. */
 export function afterRescale(
-  { autoscaler: { spec }, scale, now }: AutoscalerInput,
+  { autoscaler: { spec }, scale, now, elapsed }: AutoscalerInput,
   { status, history }: AutoscalerPlan,
   { replicas, reason }: NonNullable<AutoscalerPlan["rescale"]>,
 ): Outcome {
   const { scaleUp: up = {}, scaleDown: down = {} } = spec.behavior ?? {};
-  const change = { from: scale.replicas, to: replicas, at: now };
+  const change = { from: scale.replicas, to: replicas, at: elapsed };
   const message = `the HPA controller was able to update the target scale to ${replicas}`;
   const verdict: Verdict = { status: "True", reason: "SucceededRescale", message };
   return {

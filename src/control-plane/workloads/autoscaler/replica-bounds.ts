@@ -13,7 +13,7 @@ export interface BoundsInput {
   readonly behavior: HorizontalPodAutoscalerBehavior | undefined;
   readonly history: ScalingHistory;
   readonly downscaleStabilizationMs: number;
-  /** In milliseconds since the epoch. */
+  /** In milliseconds, by the clock of the history. */
   readonly now: number;
 }
 

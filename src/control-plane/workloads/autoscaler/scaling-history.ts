@@ -1,7 +1,7 @@
 import type { HPAScalingRules } from "../../../api/gen/types.ts";
 import { SECOND } from "../../../base/clock.ts";
 
-/** Something that was said or done at a time, in milliseconds since the epoch. */
+/** Something that was said or done at a time, in milliseconds of a clock that nobody sets. */
 interface Dated {
   readonly at: number;
 }

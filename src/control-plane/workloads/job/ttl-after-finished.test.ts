@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ApiError } from "../../../api/api-error.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { createControllerBench } from "../../control-loop/__fixtures__/run-controllers.ts";
 import { createTtlAfterFinished } from "./ttl-after-finished.ts";
@@ -36,4 +37,22 @@ test("jobs that have ended go when their time is over, and take their pods along
   expect(deleted()).toEqual(["done foregroundDeletion", "lost foregroundDeletion"]);
   await clock.advance(3_600_000);
   expect(deleted()).toHaveLength(2);
+});
+
+test("a job whose deletion is refused goes later, also when the clock is set back meanwhile", async () => {
+  const { start, deps, create, clock, reader } = createControllerBench();
+  let refusals = 1;
+  const remove: typeof deps.writer.remove = async (...order) => {
+    if (refusals === 0) return await deps.writer.remove(...order);
+    refusals -= 1;
+    clock.jumpWallClock(-30_000);
+    throw new ApiError("InternalError", "refused for once");
+  };
+  start(createTtlAfterFinished({ ...deps, writer: { ...deps.writer, remove } }));
+  await create("jobs.batch", job("done", 60, "Complete"));
+  const isEnding = () => reader.list("jobs.batch").some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  await clock.advance(89_000);
+  expect(isEnding()).toBe(false);
+  await clock.advance(2_000);
+  expect(isEnding()).toBe(true);
 });

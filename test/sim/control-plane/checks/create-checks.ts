@@ -1,3 +1,4 @@
+import { createEstateChecks } from "../estate/checks/create-estate-checks.ts";
 import type { ControlPlaneWorld } from "../world.ts";
 import type { LedgerCheck } from "./check.ts";
 import { createCronJobCheck } from "./cron-jobs.ts";
@@ -12,7 +13,7 @@ import { createStatefulCheck } from "./stateful.ts";
 /** What must hold at every write. */
 export function createChecks(world: ControlPlaneWorld): readonly LedgerCheck[] {
   return [
-    createReplicaCheck(world),
+    createReplicaCheck(world, { resource: "replicasets.apps", kind: "ReplicaSet" }),
     createRolloutCheck(world),
     createStatefulCheck(world),
     createDaemonCheck(world),
@@ -20,5 +21,6 @@ export function createChecks(world: ControlPlaneWorld): readonly LedgerCheck[] {
     createCronJobCheck(world),
     createQuotaCheck(world),
     createEvictionCheck(world),
+    ...(world.estate === undefined ? [] : createEstateChecks(world, world.estate)),
   ];
 }

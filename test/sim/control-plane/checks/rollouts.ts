@@ -1,7 +1,7 @@
 import { type ObjectOf, typed } from "../../../../src/api/object.ts";
 import { isPodReady, isTerminalPhase, podUid } from "../../../../src/api/pods.ts";
 import { computeRollingLimits } from "../../../../src/control-plane/workloads/deployments/rolling-limits.ts";
-import { controllerOf, isActive, isStanding, newlyEnded, ownerOf, podsOf } from "../pods-of.ts";
+import { controllerOf, isActive, isEndedByTaint, isStanding, newlyEnded, ownerOf, podsOf } from "../pods-of.ts";
 import type { ControlPlaneWorld } from "../world.ts";
 import type { LedgerCheck } from "./check.ts";
 
@@ -72,7 +72,8 @@ export function createRolloutCheck(world: ControlPlaneWorld): LedgerCheck {
         return;
       }
       const wasOfUse = isPodReady(typed("Pod", changed));
-      const isForeign = disturbances.endedPods.has(podUid(changed)) || world.evictions.has(podUid(changed));
+      const isAsked = disturbances.endedPods.has(podUid(changed)) || world.evictions.has(podUid(changed));
+      const isForeign = isAsked || isEndedByTaint(typed("Pod", changed));
       if (!wasOfUse || isForeign || disturbances.isDisturbed(name)) return;
       const left = pods.filter((pod) => isActive(pod) && isPodReady(pod)).length;
       if (left < limits.least) {

@@ -1,6 +1,6 @@
 import { typed } from "../../../../src/api/object.ts";
 import { isPodReady, isTerminalPhase, podUid } from "../../../../src/api/pods.ts";
-import { isActive, isStanding, newlyEnded, ownerOf, podsOf, type StoredPod } from "../pods-of.ts";
+import { isActive, isEndedByTaint, isStanding, newlyEnded, ownerOf, podsOf, type StoredPod } from "../pods-of.ts";
 import type { ControlPlaneWorld } from "../world.ts";
 import type { LedgerCheck } from "./check.ts";
 
@@ -26,7 +26,8 @@ export function createStatefulCheck(world: ControlPlaneWorld): LedgerCheck {
       if (changed === undefined || !isStanding(owner)) return;
       const set = typed("StatefulSet", owner);
       const name = set.metadata.name ?? "";
-      const isForeign = disturbances.endedPods.has(podUid(changed)) || world.evictions.has(podUid(changed));
+      const isAsked = disturbances.endedPods.has(podUid(changed)) || world.evictions.has(podUid(changed));
+      const isForeign = isAsked || isEndedByTaint(changed);
       if (set.spec?.podManagementPolicy === "Parallel" || disturbances.isDisturbed(name) || isForeign) return;
       const others = podsOf(ledger, set).filter((pod) => podUid(pod) !== podUid(changed));
       if (ended === undefined) {
