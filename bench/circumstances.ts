@@ -14,6 +14,8 @@ export interface Circumstances {
   /** How many processes wanted to run, on the average of a minute; the bench's own are among them. */
   load: { start: number; median: number };
   minutes: number;
+  /** A run of few samples. */
+  isQuick?: true;
 }
 
 const SAMPLE_MS = 5_000;

@@ -4,9 +4,10 @@ import { buildOf } from "./build.ts";
 import { readChangedPaths } from "./compare/base-build.ts";
 import { compareBuilds } from "./compare/compare-builds.ts";
 import { findTouchedCases } from "./compare/touched-cases.ts";
+import { formatJson, formatTable } from "./format-run.ts";
 import { type BenchOptions, chooseCases, parseOptions, USAGE } from "./options.ts";
 import { createProgress } from "./progress.ts";
-import { formatJson, formatTable } from "./report.ts";
+import { renderReport, writeReport } from "./report/write-report.ts";
 import { runCases } from "./run-cases.ts";
 
 process.exitCode = await main(process.argv.slice(2));
@@ -41,6 +42,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 /** Runs the cases and returns what is to be printed. */
 async function run(options: BenchOptions, signal: AbortSignal): Promise<string> {
+  if (options.report === "render") return await renderReport();
   const tools = { signal, progress: createProgress() };
   if (options.compare !== undefined) {
     const { base, touched } = options.compare;
@@ -51,5 +53,11 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<string> 
   }
   const { runs, circumstances } = await runCases({ ...options, builds: [buildOf(options.program)] }, tools);
   const measures = runs.flatMap((of) => of.measures);
+  if (options.report === "run") {
+    return await writeReport({
+      circumstances: { ...circumstances, ...(options.isQuick && { isQuick: true }) },
+      measures,
+    });
+  }
   return (options.json ? formatJson : formatTable)(measures, circumstances);
 }

@@ -38,16 +38,25 @@ export interface Beside {
 
 export type Unit = "ms" | "MiB" | "% of a core" | "calls" | "writes/s" | "×";
 
-/** What is to be reached: at most these values, or these ratios to the floor's. */
-export type Target = { of: "value"; median?: number; p99?: number } | { of: "ratio"; median?: number; p99?: number };
+/** What is to be reached: at most these values, or these ratios to the floor's or to the Go kubelet's. */
+export type Target = { of: "value" | "ratio" | "kubelet"; median?: number; p99?: number };
 
-/** Undefined for a measure without a target. */
-export function isMet({ summary, floor, target }: Measure): boolean | undefined {
+/** How the reports call it. */
+export const GO_KUBELET = "Go kubelet";
+
+/** Undefined for a measure without a target, and where what it is to be compared with was not there. */
+export function isMet(measure: Measure): boolean | undefined {
+  const { summary, floor, target } = measure;
   if (target === undefined) return undefined;
   const { median = Number.POSITIVE_INFINITY, p99 = Number.POSITIVE_INFINITY } = target;
   if (target.of === "value") return summary.median <= median && summary.p99 <= p99;
-  const ratio = computeRatio(summary, floor);
-  return ratio !== undefined && ratio.median <= median && ratio.p99 <= p99;
+  const ratio = computeRatio(summary, target.of === "ratio" ? floor : findKubelet(measure));
+  return ratio && ratio.median <= median && ratio.p99 <= p99;
+}
+
+/** The Go kubelet's, where it was measured beside. */
+export function findKubelet({ beside = [] }: Measure): Summary | undefined {
+  return beside.find(({ name }) => name === GO_KUBELET)?.summary;
 }
 
 /** The ratios of the medians and of the p99s. */

@@ -40,10 +40,27 @@ export interface Sizes {
   apiPods: number;
   apiLists: number;
   apiSettleSeconds: number;
+  /** Pods that run when the node agent is killed, and how often it is. */
+  restartPods: number;
+  restarts: number;
+  /** Pods whose starts are traced. */
+  tracedPods: number;
+  /** Numbers of pods, of volumes of a pod, … at which something is measured. */
+  growPods: readonly number[];
+  growVolumes: readonly number[];
+  growSecrets: readonly number[];
+  growObjects: readonly number[];
+  growWatchers: readonly number[];
+  growNodes: readonly number[];
+  growIdleSeconds: number;
+  /** Pods of each number of volumes. */
+  growVolumesPods: number;
+  /** Pods that come and go. */
+  churnPods: number;
 }
 
 export const FULL: Sizes = {
-  rounds: 10,
+  rounds: 1,
   singlePods: 30,
   burstPods: 30,
   burstRounds: 3,
@@ -73,11 +90,23 @@ export const FULL: Sizes = {
   apiPods: 5_000,
   apiLists: 20,
   apiSettleSeconds: 60,
+  restartPods: 100,
+  restarts: 5,
+  tracedPods: 5,
+  growPods: [10, 50, 100, 200, 500],
+  growVolumes: [1, 5, 10, 20],
+  growSecrets: [1, 10, 100, 1_000, 10_000],
+  growObjects: [1_000, 10_000, 50_000, 200_000],
+  growWatchers: [10, 100, 1_000, 5_000],
+  growNodes: [1, 10, 100, 1_000],
+  growIdleSeconds: 10,
+  growVolumesPods: 5,
+  churnPods: 1_000,
 };
 
 /** Few samples: whether it works, not how fast it is. */
 export const QUICK: Sizes = {
-  rounds: 3,
+  rounds: 1,
   singlePods: 5,
   burstPods: 10,
   burstRounds: 1,
@@ -104,11 +133,24 @@ export const QUICK: Sizes = {
   apiPods: 500,
   apiLists: 5,
   apiSettleSeconds: 2,
+  restartPods: 10,
+  restarts: 2,
+  tracedPods: 2,
+  growPods: [10, 20, 40],
+  growVolumes: [1, 5, 10],
+  growSecrets: [1, 10, 100],
+  growObjects: [100, 300, 1_000],
+  growWatchers: [10, 30, 100],
+  growNodes: [1, 10, 30],
+  growIdleSeconds: 2,
+  growVolumesPods: 2,
+  churnPods: 40,
 };
 
 /** A turn of a build that is compared with another; cases that take their programs in turns do all of it at once. */
 export const TURN: Sizes = {
   ...FULL,
+  rounds: 10,
   singlePods: 3,
   burstRounds: 1,
   exitPods: 2,
@@ -130,4 +172,39 @@ export const TURN: Sizes = {
   apiPods: 2_000,
   apiLists: 5,
   apiSettleSeconds: 5,
+};
+
+/** The same with few samples, in as many turns as tell a difference from chance. */
+export const QUICK_TURN: Sizes = {
+  ...QUICK,
+  rounds: 6,
+  singlePods: 2,
+  agentStarts: 1,
+  clusterSinglePods: 6,
+  clusterStarts: 6,
+  clusterBursts: [{ pods: 10, rounds: 6 }],
+  apiStarts: 1,
+  apiCreates: 100,
+  apiParallelCreates: 200,
+};
+
+/** What the page is made of: all of it takes less than 25 minutes on a quiet machine, with a Go kubelet and kube-apiserver beside. */
+export const REPORT: Sizes = {
+  ...FULL,
+  singlePods: 20,
+  agentStarts: 10,
+  clusterSinglePods: 20,
+  clusterStarts: 5,
+  clusterBursts: [
+    { pods: 30, rounds: 3 },
+    { pods: 100, rounds: 1 },
+  ],
+  exitPods: 3,
+  clusterIdleSeconds: 45,
+  apiStarts: 5,
+  apiCreates: 1_000,
+  apiParallelCreates: 2_000,
+  apiLists: 10,
+  growPods: [10, 100, 250, 500],
+  growIdleSeconds: 8,
 };

@@ -26,6 +26,12 @@ export function mountingPod(name: string, volumes: Readonly<Record<string, objec
   });
 }
 
+/** Has the keys of all these secrets in its environment, under names that do not meet. */
+export function readingPod(name: string, secrets: readonly string[]): Manifest {
+  const envFrom = secrets.map((secret, index) => ({ prefix: `S${index}_`, secretRef: { name: secret } }));
+  return podOf(name, { containers: [{ ...shell("main", RUN_FOR_EVER), envFrom }] });
+}
+
 /** Fails at once, every time. */
 export function crashingPod(name: string): Manifest {
   return podOf(name, { containers: [shell("main", "exit 1")] });

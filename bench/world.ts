@@ -17,7 +17,7 @@ import type { Build } from "./build.ts";
 export interface World {
   /** Everything is beneath it; it goes with the world. */
   directory: string;
-  containerd: Containerd;
+  containerd: Pick<Containerd, "endpoint" | "version" | "enterMountNamespace">;
   cri: Cri;
   /** Configuration fields of a node agent: a cgroup of the bench's own for its pods, where it may make one. */
   cgroups: OwnCgroup | { cgroupsPerQOS: boolean; enforceNodeAllocatable: string[] };
@@ -82,7 +82,8 @@ export async function createWorld(): Promise<World> {
   }
 }
 
-async function makePlace(
+/** Makes the directories and writes the configuration. */
+export async function makePlace(
   directory: string,
   { build, endpoint, cgroups }: { build: Build; endpoint: string; cgroups: World["cgroups"] },
 ): Promise<AgentPlace> {

@@ -8,5 +8,5 @@ export const ready: Case = async ({ restartAgent, sizes, progress }) => {
     progress(`start ${times.length + 1} of ${sizes.agentStarts}`);
     times.push((await restartAgent()).readyAfterMs);
   }
-  return [timed({ case: "ready", name: "process started → node Ready" }, times)];
+  return [timed({ case: "ready", name: "process started → node Ready", target: { of: "value", median: 150 } }, times)];
 };

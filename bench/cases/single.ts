@@ -42,7 +42,7 @@ export const single: Case = async (context) => {
     timed({ case: "single", name: `of the floor: ${name}` }, bare.map(of));
   return [
     timed(
-      { ...start, target: { of: "ratio", median: 1.15, p99: 1.3 } },
+      { ...start, target: { of: "ratio", median: 1.15, p99: 1.2 } },
       ours.map(({ startMs }) => startMs),
       bare.map(sumOf),
     ),
@@ -59,7 +59,7 @@ export const single: Case = async (context) => {
       ours.map(({ startMs, callsMs }) => startMs - callsMs),
     ),
     timed(
-      { ...stop, target: { of: "ratio", median: 1.2 } },
+      { ...stop, target: { of: "ratio", median: 1.15 } },
       ours.map(({ stopMs }) => stopMs),
       bare.map(({ stopMs }) => stopMs),
     ),

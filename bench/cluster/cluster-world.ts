@@ -32,8 +32,12 @@ const POLL_MS = 20;
 const TIMEOUT_MS = 10_000;
 
 /** The API server is the first build's; each build is a node, and so is the Go kubelet where `KUBELET_BIN` names one. */
-export async function createClusterWorld(builds: Builds, signal: AbortSignal): Promise<ClusterWorld> {
-  const world = await createWorld();
+export async function createClusterWorld(
+  builds: Builds,
+  signal: AbortSignal,
+  makeWorld: () => Promise<World> = createWorld,
+): Promise<ClusterWorld> {
+  const world = await makeWorld();
   const teardown = [async () => await world.destroy()];
   const destroy = async () => await runAll(teardown.toReversed(), "ending the bench's cluster");
   try {

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { goKubeletConfiguration } from "../../test/clusters/go-kubelet-configuration.ts";
 import { findFreePorts } from "../control-plane/server-process.ts";
+import { GO_KUBELET } from "../measure.ts";
 import { startNode } from "./node-process.ts";
 import type { NodeProgram } from "./node-program.ts";
 
@@ -39,9 +40,9 @@ export async function kubeletNode(
   ];
   const logFile = path("kubelet.log");
   return {
-    name: "Go kubelet",
+    name: GO_KUBELET,
     nodeName,
     rootDirectory: path("kubelet"),
-    start: async () => await startNode(context, { nodeName, command: [binary, ...flags], logFile }),
+    start: async (how) => await startNode(context, { nodeName, command: [binary, ...flags], logFile, ...how }),
   };
 }

@@ -16,7 +16,10 @@ interface NodeCommand {
   /** The program and its arguments, as they are given where containerd's mounts are seen. */
   command: readonly string[];
   logFile: string;
-  metrics?: () => Promise<string>;
+  /** What it answers on its socket. */
+  read?: (path: string) => Promise<string>;
+  /** The cluster knows the node already, with its pods: nothing is forgotten, and nothing waited for. */
+  rejoins?: boolean;
 }
 
 const NODES_PATH = "/api/v1/nodes";
@@ -27,11 +30,12 @@ const LOG_TAIL_CHARACTERS = 4_000;
 /** Starts a node agent on a node that the cluster does not know, and waits until a watcher sees it ready. */
 export async function startNode(
   { world, api, signal }: { world: World; api: Api; signal: AbortSignal },
-  { nodeName, command, logFile, metrics }: NodeCommand,
+  { nodeName, command, logFile, read, rejoins = false }: NodeCommand,
 ): Promise<NodeProcess> {
   const forget = { method: "DELETE", path: `${NODES_PATH}/${nodeName}` } as const;
-  expectStatus(await api.connection.request(forget), 200, 404);
-  const ready = api.nodes.until({ names: [nodeName], what: "a Ready node", fits: showsReady, signal });
+  if (!rejoins) expectStatus(await api.connection.request(forget), 200, 404);
+  const names = rejoins ? [] : [nodeName];
+  const ready = api.nodes.until({ names, what: "a Ready node", fits: showsReady, signal });
   // Looked at below, where the process may have ended first.
   ready.catch(() => undefined);
   const [program = "", ...args] = [...world.containerd.enterMountNamespace, ...command];
@@ -41,13 +45,19 @@ export async function startNode(
     const seen = await Promise.race([ready, failAtExit(child)]);
     return {
       pid: child.pid ?? 0,
-      readyAfterMs: (seen.get(nodeName) ?? 0) - startedAt,
+      readyAfterMs: (seen.get(nodeName) ?? startedAt) - startedAt,
       pause: () => void child.kill("SIGSTOP"),
       async resume() {
         child.kill("SIGCONT");
         await delay(SETTLE_MS);
       },
-      metrics,
+      metrics: read && (async () => await read("/metrics")),
+      read,
+      async kill() {
+        const exited = once(child, "exit");
+        child.kill("SIGKILL");
+        await exited;
+      },
       async stop() {
         child.kill("SIGCONT");
         await endProcess(child);

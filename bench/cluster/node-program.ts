@@ -6,8 +6,11 @@ export interface NodeProgram {
   nodeName: string;
   /** kubelet's `--root-dir`. */
   rootDirectory: string;
-  /** As a node that the cluster does not know yet; resolves when a watcher sees that it is ready. */
-  start(): Promise<NodeProcess>;
+  /**
+   * As a node that the cluster does not know yet; resolves when a watcher sees that it is ready. As a node that it knows, with
+   * its pods, it resolves at once, and is ready after no time.
+   */
+  start(options?: { rejoins: boolean }): Promise<NodeProcess>;
 }
 
 /** One that runs. */
@@ -21,6 +24,10 @@ export interface NodeProcess {
   resume(): Promise<void>;
   /** The text of its `/metrics`; undefined where the bench cannot read it. */
   metrics: (() => Promise<string>) | undefined;
+  /** What it answers on its socket for another path; undefined where it has none. */
+  read: ((path: string) => Promise<string>) | undefined;
   /** SIGTERM; resolves when it has ended. Its pods run on. */
   stop(): Promise<void>;
+  /** SIGKILL; resolves when it has ended. */
+  kill(): Promise<void>;
 }

@@ -12,6 +12,9 @@ interface NodeletOptions {
   kubeconfig: string;
 }
 
+/** More than the bench starts on one node at a time. */
+const MAX_PODS = 1_500;
+
 /** The built program, as `nodelet up` starts it. */
 export async function nodeletNode(
   context: Parameters<typeof startNode>[0] & { world: World },
@@ -32,6 +35,7 @@ export async function nodeletNode(
     failSwapOn: false,
     makeIPTablesUtilChains: false,
     failCgroupV1: false,
+    maxPods: MAX_PODS,
     // How full the machine's disk is must not decide.
     evictionHard: { "memory.available": "100Mi" },
   };
@@ -47,11 +51,11 @@ export async function nodeletNode(
   ];
   const environment = Object.entries(build.runTime.environment).map(([name, value]) => `${name}=${value}`);
   const command = ["env", ...environment, ...commandOf(build, ["kubelet", ...flags])];
-  const metrics = async () => await fetchText({ socketPath: socket, path: "/metrics" });
+  const read = async (path: string) => await fetchText({ socketPath: socket, path });
   return {
     name: build.name,
     nodeName,
     rootDirectory: path("kubelet"),
-    start: async () => await startNode(context, { nodeName, command, logFile: world.agentLog, metrics }),
+    start: async (how) => await startNode(context, { nodeName, command, logFile: world.agentLog, read, ...how }),
   };
 }

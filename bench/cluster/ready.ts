@@ -13,5 +13,5 @@ export const clusterReady: ClusterCase = async (context) => {
     }
   }
   const name = "process started → node Ready seen";
-  return [compareNodes(context, { case: "cluster-ready", name, target: { of: "value", median: 700 }, values })];
+  return [compareNodes(context, { case: "cluster-ready", name, target: { of: "value", median: 150 }, values })];
 };

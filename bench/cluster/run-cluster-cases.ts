@@ -1,15 +1,24 @@
 import { readFile } from "node:fs/promises";
 import { messageOf } from "../../src/base/errors.ts";
-import { type CaseRun, type CaseRuns, NO_RUNS, type RunOptions, type RunTools } from "../case-run.ts";
+import type { CaseRun, CaseRuns, RunOptions, RunTools } from "../case-run.ts";
+import { churn } from "../growth/churn.ts";
+import { createFakeWorld } from "../growth/fake-world.ts";
+import { growPods } from "../growth/pods.ts";
+import { growRelist } from "../growth/relist.ts";
+import { growSecrets } from "../growth/secrets.ts";
+import { growVolumes } from "../growth/volumes.ts";
 import { inTurn } from "../in-turn.ts";
 import type { Measure } from "../measure.ts";
 import type { ClusterCaseName } from "../options.ts";
+import { createWorld, type World } from "../world.ts";
 import { clusterBurst } from "./burst.ts";
 import type { ClusterCase, ClusterCaseContext } from "./cluster-case.ts";
 import { createClusterWorld } from "./cluster-world.ts";
 import { clusterExit } from "./exit.ts";
+import { clusterFiles } from "./file-calls.ts";
 import { clusterIdle } from "./idle.ts";
 import { clusterReady } from "./ready.ts";
+import { clusterRestart } from "./restart.ts";
 import { clusterSingle } from "./single.ts";
 import { volumesBurst } from "./volumes-burst.ts";
 import { volumesSingle } from "./volumes-single.ts";
@@ -20,7 +29,18 @@ interface Together {
   run: ClusterCase;
   /** It takes its programs in turns; else two builds are run one after the other, round by round. */
   takesTurns?: true;
+  /** Default: containerd. */
+  runtime?: Runtime;
 }
+
+/** What the pods run on. */
+type Runtime = "containerd" | "fake" | "fake without events";
+
+const WORLDS: Readonly<Record<Runtime, () => Promise<World>>> = {
+  containerd: createWorld,
+  fake: createFakeWorld,
+  "fake without events": async () => await createFakeWorld(["getContainerEvents"]),
+};
 
 /** What is measured together; of it is told what is asked for. */
 const CASES: readonly Together[] = [
@@ -32,26 +52,49 @@ const CASES: readonly Together[] = [
   { names: ["volumes-single"], run: volumesSingle, takesTurns: true },
   { names: ["volumes-burst"], run: volumesBurst, takesTurns: true },
   { names: ["volumes-watch"], run: volumesWatch },
+  { names: ["cluster-restart"], run: clusterRestart },
+  { names: ["cluster-files"], run: clusterFiles },
+  { names: ["grow-volumes"], run: growVolumes },
+  { names: ["grow-pods"], run: growPods, runtime: "fake" },
+  { names: ["grow-churn"], run: churn, runtime: "fake" },
+  { names: ["grow-secrets"], run: growSecrets, runtime: "fake" },
+  { names: ["grow-relist"], run: growRelist, runtime: "fake without events" },
 ];
 
 const LOG_TAIL_CHARACTERS = 4_000;
 
-/** The cases of a node in a cluster, on a containerd and an API server of their own. */
+/** The cases of a node in a cluster, on runtimes and API servers of their own. */
 export async function runClusterCases(
   options: RunOptions & { clusterCases: readonly ClusterCaseName[] },
   tools: RunTools,
 ): Promise<CaseRuns> {
-  const { clusterCases, builds } = options;
-  if (clusterCases.length === 0) return NO_RUNS;
-  tools.progress("starting containerd and the control plane");
-  const { destroy, ...cluster } = await createClusterWorld(builds, tools.signal);
+  const runs: CaseRun[] = [];
+  const runtimes: string[] = [];
+  for (const runtime of ["containerd", "fake", "fake without events"] as const) {
+    const cases = CASES.filter((together) => (together.runtime ?? "containerd") === runtime)
+      .map((together) => ({ together, asked: options.clusterCases.filter((name) => together.names.includes(name)) }))
+      .filter(({ asked }) => asked.length > 0);
+    if (cases.length === 0) continue;
+    const result = await runOn(runtime, cases, { ...options, tools });
+    runs.push(...result.runs);
+    runtimes.push(...result.runtimes);
+  }
+  return { runs, runtimes };
+}
+
+async function runOn(
+  runtime: Runtime,
+  cases: ReadonlyArray<{ together: Together; asked: readonly ClusterCaseName[] }>,
+  { tools, ...options }: RunOptions & { tools: RunTools },
+): Promise<CaseRuns> {
+  tools.progress("starting the runtime and the control plane");
+  const { destroy, ...cluster } = await createClusterWorld(options.builds, tools.signal, WORLDS[runtime]);
   try {
     const runs: CaseRun[] = [];
-    for (const together of CASES) {
-      const asked = clusterCases.filter((name) => together.names.includes(name));
-      if (asked.length === 0) continue;
+    for (const { together, asked } of cases) {
       runs.push(...(await runRounds(cluster, together, { ...options, asked, tools })));
     }
+    if (runtime !== "containerd") return { runs, runtimes: [] };
     const isAlone = cluster.programs.length === 1;
     const others = isAlone ? ["no Go kubelet beside it, for KUBELET_BIN is not set"] : [];
     return { runs, runtimes: [`containerd ${cluster.world.containerd.version}`, ...others] };

@@ -3,6 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../src/base/errors.ts";
 import { type CaseRun, type CaseRuns, NO_RUNS, type RunOptions, type RunTools } from "../case-run.ts";
+import { growNodes } from "../growth/nodes.ts";
+import { growObjects } from "../growth/objects.ts";
+import { growWatchers } from "../growth/watchers.ts";
 import { inTurn } from "../in-turn.ts";
 import type { ApiCaseName } from "../options.ts";
 import type { ApiCase } from "./api-case.ts";
@@ -21,6 +24,9 @@ const CASES: Readonly<Record<ApiCaseName, ApiCase>> = {
   "api-watch": apiWatch,
   "api-list": apiList,
   "api-memory": apiMemory,
+  "grow-objects": growObjects,
+  "grow-watchers": growWatchers,
+  "grow-nodes": growNodes,
 };
 
 /** What `statfs` calls a file system that is in memory only. */

@@ -13,8 +13,6 @@ import { createLease, createPod, LEASES_PATH, leaseName, PODS_PATH, podName, pre
 const WATCH_PROCESS = new URL("./watch-process.ts", import.meta.url);
 const WRITES_PER_SECOND = 100;
 const SECOND = 1_000;
-/** Writes at the beginning that do not count: both sides' code is not compiled yet. */
-const WARM_UP_WRITES = 100;
 /** Objects that are written in turns. */
 const OBJECTS = 20;
 /** Streams that clients of Go put on one connection, here; with HTTP/1.1 every watch has its own. */
@@ -23,7 +21,8 @@ const STREAMS_PER_CONNECTION = 100;
 const DRAIN_MS = 60_000;
 const TARGET = { of: "value", p99: 50 } as const;
 
-interface Scene {
+/** What is written and watched. */
+export interface Scene {
   protocol: Protocol;
   what: string;
   path: string;
@@ -32,7 +31,8 @@ interface Scene {
   change(index: number, write: number): { path: string; body: string };
 }
 
-const LEASES: Omit<Scene, "protocol"> = {
+/** The smallest objects that are written often. */
+export const LEASES: Omit<Scene, "protocol"> = {
   what: "leases",
   path: LEASES_PATH,
   create: createLease,
@@ -61,10 +61,17 @@ const SCENES: readonly Scene[] = [
 
 /** How long changes take to reach all of many watchers, who are in a process of their own. */
 export const apiWatch: ApiCase = async (context) => {
+  const { apiWatchers: watchers, apiWatchSeconds } = context.sizes;
+  const load = {
+    watchers,
+    perSecond: WRITES_PER_SECOND,
+    warmUp: WRITES_PER_SECOND,
+    writes: apiWatchSeconds * WRITES_PER_SECOND,
+  };
   const measures: Measure[] = [];
   for (const scene of SCENES) {
     const runs: Fanout[] = [];
-    for (const program of context.programs) runs.push(await measureFanout(context, program, scene));
+    for (const program of context.programs) runs.push(await measureFanout(context, program, { ...scene, ...load }));
     const { what, protocol } = scene;
     const bytes = runs[0]?.bytes ?? 0;
     const of = `${what} (${bytes} bytes) to ${context.sizes.apiWatchers} watchers, ${protocol}`;
@@ -97,6 +104,15 @@ export const apiWatch: ApiCase = async (context) => {
   return measures;
 };
 
+interface Load {
+  watchers: number;
+  /** How many writes a second. */
+  perSecond: number;
+  /** Writes at the beginning that do not count: both sides' code is not compiled yet. */
+  warmUp: number;
+  writes: number;
+}
+
 interface Fanout {
   /** The delay of every event at every watcher. A write that waited for the one before it is counted from when it was due. */
   sinceDue: number[];
@@ -107,26 +123,36 @@ interface Fanout {
   cpuShare: number;
   /** The same of the one process that all watchers are in: near 100 it is what the times tell of. */
   watchersCpuShare: number;
+  /** The server's CPU for an event, in milliseconds; its memory afterwards, in MiB. */
+  cpuPerEventMs: number;
+  resident: number;
 }
 
-async function measureFanout(context: ApiCaseContext, program: ApiProgram, scene: Scene): Promise<Fanout> {
-  const { sizes, signal, progress } = context;
-  const { protocol, what } = scene;
+/** On a server of its own. */
+export async function measureFanout(
+  context: ApiCaseContext,
+  program: ApiProgram,
+  scene: Scene & Load,
+): Promise<Fanout> {
+  const { signal, progress } = context;
+  const { protocol, what, watchers: count, perSecond } = scene;
   const server = await program.start(await context.makeDirectory(), signal);
   const connection = connect(server.endpoint, { protocol: "HTTP/1.1", connections: 1 });
   try {
-    progress(`${program.name}, ${what}, ${protocol}, ${sizes.apiWatchers} watchers`);
+    progress(`${program.name}, ${what}, ${protocol}, ${count} watchers`);
     const bytes = await prepareObjects(connection, scene);
-    const events = WARM_UP_WRITES + sizes.apiWatchSeconds * WRITES_PER_SECOND;
-    const watchers = await startWatchers(server, { scene, events, count: sizes.apiWatchers, connection });
+    const events = scene.warmUp + scene.writes;
+    const watchers = await startWatchers(server, { scene, events, count, connection });
     try {
       const cpuMs = [await server.readCpuMs(), await watchers.readCpuMs()] as const;
       const writes = await writeSteadily(connection, { scene, writes: events, signal });
       const arrivals = await watchers.received();
-      const shareOf = (ms: number) => (100 * ms) / ((events * SECOND) / WRITES_PER_SECOND);
-      const cpuShare = shareOf((await server.readCpuMs()) - cpuMs[0]);
+      const shareOf = (ms: number) => (100 * ms) / ((events * SECOND) / perSecond);
+      const serverMs = (await server.readCpuMs()) - cpuMs[0];
       const watchersCpuShare = shareOf((await watchers.readCpuMs()) - cpuMs[1]);
-      return { ...computeDelays(writes, arrivals), bytes, cpuShare, watchersCpuShare };
+      const { resident } = await server.readMemory();
+      const cpu = { cpuPerEventMs: serverMs / arrivals.length, cpuShare: shareOf(serverMs), watchersCpuShare };
+      return { ...computeDelays(writes, arrivals, scene.warmUp), bytes, resident, ...cpu };
     } finally {
       watchers.end();
     }
@@ -191,13 +217,13 @@ interface Write {
 /** One after another, so that their order is known, at the times that the rate demands. */
 async function writeSteadily(
   connection: Connection,
-  { scene, writes, signal }: { scene: Scene; writes: number; signal: AbortSignal },
+  { scene, writes, signal }: { scene: Scene & Load; writes: number; signal: AbortSignal },
 ): Promise<Write[]> {
   const done: Write[] = [];
   const begunAt = sharedNow();
   for (let write = 0; write < writes; write++) {
     signal.throwIfAborted();
-    const dueAt = begunAt + (write * SECOND) / WRITES_PER_SECOND;
+    const dueAt = begunAt + (write * SECOND) / scene.perSecond;
     if (dueAt > sharedNow()) await delay(dueAt - sharedNow());
     const call = { method: "PATCH", contentType: "application/merge-patch+json" } as const;
     expectStatus(await connection.request({ ...call, ...scene.change(write % OBJECTS, write) }), 200);
@@ -209,12 +235,13 @@ async function writeSteadily(
 function computeDelays(
   writes: readonly Write[],
   arrivals: Float64Array,
+  warmUp: number,
 ): Pick<Fanout, "sinceDue" | "sinceAcknowledged"> {
   const sinceDue: number[] = [];
   const sinceAcknowledged: number[] = [];
   for (const [index, arrivedAt] of arrivals.entries()) {
     const write = writes[index % writes.length];
-    if (write === undefined || index % writes.length < WARM_UP_WRITES) continue;
+    if (write === undefined || index % writes.length < warmUp) continue;
     sinceDue.push(arrivedAt - write.dueAt);
     sinceAcknowledged.push(arrivedAt - write.acknowledgedAt);
   }

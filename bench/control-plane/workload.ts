@@ -8,6 +8,8 @@ const APPLICATIONS = 50;
 export const PODS_PATH = `/api/v1/namespaces/${NAMESPACE}/pods`;
 /** The smallest objects that are written often: a node writes one every ten seconds. */
 export const LEASES_PATH = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`;
+/** Where config maps of the bench are created and listed. */
+export const CONFIG_MAPS_PATH = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 /** Selects every 50th of the pods. */
 export const APPLICATION_SELECTOR = "app.kubernetes.io/name=application-7";
 /** Selects every 10th of the pods. */
@@ -71,6 +73,15 @@ export async function createLease(connection: Connection, index: number): Promis
     spec: { holderIdentity: `node-${index}`, leaseDurationSeconds: 40 },
   };
   const call = { method: "POST", path: LEASES_PATH, body: JSON.stringify(lease) } as const;
+  return expectStatus(await connection.request(call), 201);
+}
+
+/** A small object of which a cluster may have very many. Resolves with it as it is stored. */
+export async function createConfigMap(connection: Connection, index: number): Promise<string> {
+  const labels = { "app.kubernetes.io/name": `application-${index % APPLICATIONS}` };
+  const metadata = { name: `settings-${index}`, namespace: NAMESPACE, labels };
+  const object = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "app.conf": "level=info\nmode=fast\n" } };
+  const call = { method: "POST", path: CONFIG_MAPS_PATH, body: JSON.stringify(object) } as const;
   return expectStatus(await connection.request(call), 201);
 }
 

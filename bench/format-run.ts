@@ -26,11 +26,13 @@ export function formatJson(measures: readonly Measure[], circumstances: Circumst
     }),
     ...(measure.target && { met: isMet(measure) }),
   }));
-  const rounded = (key: string, value: unknown) => {
-    if (key === "rounds") return undefined;
-    return typeof value === "number" ? Math.round(value * 1_000) / 1_000 : value;
-  };
-  return JSON.stringify({ ...circumstances, measures: results }, rounded);
+  return JSON.stringify({ ...circumstances, measures: results }, roundFigures);
+}
+
+/** For JSON: what is read by nobody is left out. */
+export function roundFigures(key: string, value: unknown): unknown {
+  if (key === "rounds") return undefined;
+  return typeof value === "number" ? Math.round(value * 1_000) / 1_000 : value;
 }
 
 function formatRow(measure: Measure): string[] {
@@ -66,7 +68,9 @@ export function formatValue(value: number): string {
   return value.toFixed(value < 1 ? 2 : value < 100 ? 1 : 0);
 }
 
-function formatTarget({ of, median, p99 }: Target): string {
+/** In words. */
+export function formatTarget({ of, median, p99 }: Target): string {
   const bounds = [median === undefined ? "" : `median ${median}`, p99 === undefined ? "" : `p99 ${p99}`];
-  return `${of === "ratio" ? "ratio " : ""}${bounds.filter((bound) => bound !== "").join(", ")}`;
+  const kinds = { value: "", ratio: "ratio ", kubelet: "of the Go kubelet " };
+  return `${kinds[of]}${bounds.filter((bound) => bound !== "").join(", ")}`;
 }

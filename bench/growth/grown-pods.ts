@@ -1,0 +1,48 @@
+import type { ClusterCaseContext } from "../cluster/cluster-case.ts";
+import type { NodeProgram } from "../cluster/node-program.ts";
+import { createPodOn, deletePod, showsGone, showsRunning } from "../cluster/pods.ts";
+import type { Manifest } from "../workload.ts";
+
+/** So many calls at a time: a client that made hundreds at once would be measured itself. */
+const AT_A_TIME = 50;
+
+/** Creates them all; resolves when each was seen Running. */
+export async function startPods(
+  { api, signal }: ClusterCaseContext,
+  { nodeName }: NodeProgram,
+  manifests: readonly Manifest[],
+): Promise<void> {
+  for (let begin = 0; begin < manifests.length; begin += AT_A_TIME) {
+    const part = manifests.slice(begin, begin + AT_A_TIME);
+    const names = part.map(({ metadata }) => metadata.name);
+    const running = api.pods.until({ names, what: "Running", fits: showsRunning, signal });
+    await Promise.all(part.map(async (manifest) => await createPodOn(api.connection, nodeName, manifest)));
+    await running;
+  }
+}
+
+/** Deletes them all; resolves when each was seen gone. */
+export async function removePods({ api, signal }: ClusterCaseContext, names: readonly string[]): Promise<void> {
+  for (let begin = 0; begin < names.length; begin += AT_A_TIME) {
+    const part = names.slice(begin, begin + AT_A_TIME);
+    const gone = api.pods.until({ names: part, what: "gone", fits: showsGone, signal });
+    await Promise.all(part.map(async (name) => await deletePod(api.connection, name)));
+    await gone;
+  }
+}
+
+/** One pod more, started and ended: from the calls to what a watcher sees, in milliseconds. */
+export async function timeOnePod(
+  { api, signal }: ClusterCaseContext,
+  { nodeName }: NodeProgram,
+  manifest: Manifest,
+): Promise<{ startMs: number; stopMs: number }> {
+  const { name } = manifest.metadata;
+  const of = { names: [name], signal };
+  const running = api.pods.until({ ...of, what: "Running", fits: showsRunning });
+  const createdAt = await createPodOn(api.connection, nodeName, manifest);
+  const startMs = ((await running).get(name) ?? 0) - createdAt;
+  const gone = api.pods.until({ ...of, what: "gone", fits: showsGone });
+  const deletedAt = await deletePod(api.connection, name);
+  return { startMs, stopMs: ((await gone).get(name) ?? 0) - deletedAt };
+}
