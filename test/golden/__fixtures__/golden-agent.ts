@@ -14,13 +14,11 @@ const MANIFESTS = "/etc/kubernetes/manifests";
 const LIFE_MS = 10_000;
 const START_UP_MS = 15_000;
 
-type Faults = NonNullable<Parameters<typeof createFakeCri>[0]["faults"]>;
-
 /** A whole node agent on fakes, with one pod in a manifest, whose calls are looked at. */
-export async function startGoldenAgent(before: Faults["before"]) {
+export async function startGoldenAgent(faults: Parameters<typeof createFakeCri>[0]["faults"] = {}) {
   const host = createFakeHost();
   const { clock, files } = host;
-  const cri = createFakeCri({ clock, files, faults: { before } });
+  const cri = createFakeCri({ clock, files, faults });
   const events = createRuntimeEvents({ runtime: cri.runtime, clock, log: silentLog });
   const connect = () => expect.unreachable("the node has no plugins");
   const plugins = {

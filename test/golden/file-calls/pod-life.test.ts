@@ -51,7 +51,7 @@ const END = [
 ];
 
 it("makes exactly these accesses for the start and the end of a pod", async () => {
-  const agent = await startGoldenAgent(undefined);
+  const agent = await startGoldenAgent();
   const accesses: string[] = [];
   // The first container of a node makes it.
   await agent.host.files.makeDirectory("/var/log/containers", 0o755);

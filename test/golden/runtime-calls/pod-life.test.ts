@@ -30,9 +30,10 @@ const END = [
 const OF_NODE = new Set(["version", "status", "runtimeConfig", "listImages", "imageFsInfo", "getContainerEvents"]);
 it("makes exactly these calls for the start and the end of a pod", async () => {
   const calls: string[] = [];
-  const agent = await startGoldenAgent(({ rpc, request }) => {
+  const before = ({ rpc, request }: { rpc: string; request: unknown }) => {
     if (!OF_NODE.has(rpc) && !isAudit(rpc, request)) calls.push(rpc);
-  });
+  };
+  const agent = await startGoldenAgent({ before });
   calls.length = 0;
   await agent.startPod({ apiVersion: "v1", kind: "Pod", metadata: { name: "web" }, spec: { containers: [WEB] } });
   expect(calls.splice(0)).toEqual(START);

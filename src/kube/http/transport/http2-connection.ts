@@ -219,7 +219,8 @@ function createExchange(stream: ClientHttp2Stream, signal: AbortSignal, owner: E
   signal.addEventListener("abort", onAbort, { once: true });
   stream.once("error", (error) => fail(describeFailure(stream, error)));
   stream.once("close", () => {
-    fail(describeFailure(stream, owner.causeOf()));
+    // Every stream closes, and hardly any for a failure.
+    if (!isOver && failure === undefined) fail(describeFailure(stream, owner.causeOf()));
     end();
   });
 

@@ -108,7 +108,10 @@ export function createEventSink(deps: EventSinkDeps, options: EventSinkOptions):
   const sleepUntilOffered = async (signal: AbortSignal) => {
     if (queue.size > 0) return;
     const { controller, release } = childController(signal);
-    wake = () => controller.abort();
+    wake = () => {
+      wake = () => undefined;
+      controller.abort();
+    };
     await aborted(controller.signal);
     release();
   };
