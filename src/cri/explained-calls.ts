@@ -23,11 +23,11 @@ export function explainCalls(caller: RpcCaller, endpoint: Endpoint): RpcCaller {
   });
 }
 
-/** Returns the CriError of a failed call; any other error is returned unchanged. */
+/** Returns the CriError of a failed call; any other error is returned unchanged. CRI-O's messages may end a line. */
 export function asCriError(error: unknown, endpoint: Endpoint): unknown {
   if (!isGrpcError(error)) return error;
   const { code, rpc, detail, cause } = error;
-  return new CriError(code, { rpc, endpoint: endpoint.url, detail, cause });
+  return new CriError(code, { rpc, endpoint: endpoint.url, detail: detail.trimEnd(), cause });
 }
 
 interface Explanation {

@@ -10,12 +10,14 @@ const MIB = 1024 * 1024;
 const FIRST = "a".repeat(64);
 const SECOND = "b".repeat(64);
 const THIRD = "c".repeat(64);
+const FOURTH = "d".repeat(64);
 const POD = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1.slice";
 /** Where runtimes put containers, by the cgroup driver. */
 const PATHS = {
   [FIRST]: `/k8s.io/${FIRST}`,
   [SECOND]: `${POD}/cri-containerd-${SECOND}.scope`,
   [THIRD]: `${POD}/crio-${THIRD}.scope`,
+  [FOURTH]: `/kubepods/burstable/pod2/crio-${FOURTH}`,
 };
 const MONITOR = `${POD}/crio-conmon-${THIRD}.scope`;
 
@@ -233,7 +235,10 @@ describe.each([
       [FIRST]: PATHS[FIRST],
       [THIRD]: PATHS[THIRD],
     });
-    expect(Object.fromEntries(await cgroups.find(new Set([SECOND])))).toEqual({ [SECOND]: PATHS[SECOND] });
+    expect(Object.fromEntries(await cgroups.find(new Set([SECOND, FOURTH])))).toEqual({
+      [SECOND]: PATHS[SECOND],
+      [FOURTH]: PATHS[FOURTH],
+    });
     expect(await cgroups.find(new Set())).toEqual(new Map());
   });
 

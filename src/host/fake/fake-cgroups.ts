@@ -55,7 +55,8 @@ export function createFakeCgroups(): FakeCgroups {
     delete: (path) => usages.delete(path),
     async find(ids) {
       searches++;
-      const idOf = (path: string) => /([^/-]+)\.scope$/.exec(path)?.[1] ?? path.slice(path.lastIndexOf("/") + 1);
+      const idOf = (path: string) =>
+        /([^/-]+)\.scope$/.exec(path)?.[1] ?? path.slice(path.lastIndexOf("/") + 1).replace(/^crio-/, "");
       const paths = [...usages.keys()].filter((path) => !path.includes("crio-conmon-"));
       const found = paths.map((path) => [idOf(path), path] as const).filter(([id]) => ids.has(id));
       return new Map(found.sort(([, a], [, b]) => b.split("/").length - a.split("/").length));

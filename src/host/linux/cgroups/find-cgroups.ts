@@ -2,7 +2,8 @@ import { listKernelDirectories } from "./kernel-files.ts";
 
 /** No machine has more. The search ends here and gives what it has found by then. */
 const MAX_DIRECTORIES = 20_000;
-/** CRI-O's monitor of a container has its id in its name, too. */
+/** What CRI-O puts before the id. Its monitor of a container has the id in its name, too. */
+const CRIO_PREFIX = "crio-";
 const MONITOR_PREFIX = "crio-conmon-";
 
 /**
@@ -32,8 +33,12 @@ export async function findCgroups(
   return found;
 }
 
-/** Does what upstream's `extractIDFromCgroupPath` does (pkg/kubelet/stats/cri_stats_provider.go). */
+/**
+ * Does what upstream's `extractIDFromCgroupPath` does (pkg/kubelet/stats/cri_stats_provider.go), and with the driver
+ * cgroupfs what cAdvisor does for CRI-O.
+ */
 function containerIdOf(name: string): string | undefined {
   if (name.startsWith(MONITOR_PREFIX)) return undefined;
-  return name.endsWith(".scope") ? name.slice(name.lastIndexOf("-") + 1, -".scope".length) : name;
+  if (name.endsWith(".scope")) return name.slice(name.lastIndexOf("-") + 1, -".scope".length);
+  return name.startsWith(CRIO_PREFIX) ? name.slice(CRIO_PREFIX.length) : name;
 }
