@@ -12,7 +12,7 @@ export function describeSandboxes(current: () => Driver): void {
       const status = await driver.sandboxStatus(await driver.runSandbox(config));
       expect(status.state).toBe(PodSandboxState.SANDBOX_READY);
       expect(status.metadata).toEqual(config.metadata);
-      expect(status.labels).toEqual(config.labels);
+      expect(status.labels).toMatchObject(config.labels);
       expect(status.annotations).toEqual(config.annotations);
       expect(status.network?.ip).toMatch(/^10\.\d+\.\d+\.\d+$/);
       expect(Number(status.createdAt / 1_000_000n)).toBeGreaterThanOrEqual(before - 1_000);
