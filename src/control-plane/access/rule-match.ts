@@ -1,4 +1,5 @@
 import type { PolicyRule } from "../../api/gen/types.ts";
+import { trimRight } from "../../base/trim-right.ts";
 import type { AccessAttributes, PathAccess, ResourceAccess } from "../ports/request.ts";
 
 const ALL = "*";
@@ -50,5 +51,5 @@ function matchesName(names: readonly string[] | undefined, name: string): boolea
 /** True when the path equals the pattern or, with `*` at the pattern's end, begins with it. */
 export function matchesPath(pattern: string, path: string): boolean {
   if (pattern === ALL || pattern === path) return true;
-  return pattern.endsWith(ALL) && path.startsWith(pattern.replace(/\*+$/, ""));
+  return pattern.endsWith(ALL) && path.startsWith(trimRight(pattern, ALL));
 }

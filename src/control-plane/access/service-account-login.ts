@@ -37,7 +37,8 @@ export function loginByServiceAccountToken(deps: LoginDeps, token: string, audie
 function fittingAudiences({ tokens }: LoginDeps, claims: TokenClaims, wanted: readonly string[]): string[] {
   // Legacy tokens are older than audiences, and count as tokens for the API server.
   const given = legacyClaims(claims) === undefined ? listOf(claims["aud"]) : tokens.audiences;
-  return wanted.filter((audience) => given.includes(audience));
+  const known = new Set(given);
+  return wanted.filter((audience) => known.has(audience));
 }
 
 /** The value as a list. An audience may stand alone. */

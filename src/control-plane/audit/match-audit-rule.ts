@@ -1,3 +1,4 @@
+import { trimRight } from "../../base/trim-right.ts";
 import type { AccessAttributes, ResourceAccess } from "../ports/request.ts";
 import type { AuditPolicy, AuditRule } from "./audit-policy.ts";
 
@@ -23,7 +24,7 @@ const allows = (list: readonly string[], value: string) => list.length === 0 || 
 
 function matchesPath(url: string, path: string): boolean {
   if (url === "*" || url === path) return true;
-  return url.endsWith("*") && path.startsWith(url.replace(/\*+$/, ""));
+  return url.endsWith("*") && path.startsWith(trimRight(url, "*"));
 }
 
 function matchesResource(rule: AuditRule, { group, resource, subresource, namespace, name }: ResourceAccess): boolean {

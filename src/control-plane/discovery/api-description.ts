@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { encodeProtobuf } from "../../api/protobuf/encode-protobuf.ts";
 import { PROTOBUF_TYPE } from "../../api/protobuf/magic.ts";
+import { trimRight } from "../../base/trim-right.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
 import { discoveryContentType, negotiateDiscovery, negotiateOpenApiV2, OPENAPI_V2_PROTOBUF } from "./accept.ts";
 import { describeAggregated } from "./aggregated-discovery.ts";
@@ -87,7 +88,7 @@ export function describeApi(whole: ApiTable): ApiDescription {
 
   return {
     document(path, accept) {
-      const trimmed = path.replace(/\/+$/, "");
+      const trimmed = trimRight(path, "/");
       if (trimmed === "/api") return discoveryRoot("core", accept);
       if (trimmed === "/apis") return discoveryRoot("groups", accept);
       if (trimmed === "/openapi/v2") return openApiV2(accept);

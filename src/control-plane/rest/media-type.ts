@@ -68,10 +68,13 @@ interface MediaRange {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
+/** Clients name a few forms. What comes after so many is not looked at: sorting them takes time by the square of their number. */
+const MAX_RANGES = 64;
+
 /** The most wanted first: a range goes before those of a lower quality and those that leave more of the type open. */
 function parseAccept(accept: string): MediaRange[] {
   const sorted: MediaRange[] = [];
-  for (const entry of accept.split(",")) {
+  for (const entry of accept.split(",", MAX_RANGES)) {
     const range = parseRange(entry);
     if (range === undefined) continue;
     let place = sorted.length;

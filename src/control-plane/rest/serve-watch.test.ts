@@ -111,6 +111,28 @@ describe("a watch", () => {
     expect(reader.read()).toHaveLength(21);
   });
 
+  it.each<[string, AcceptedForm]>([
+    ["metadata", { encoding: "json", as: "PartialObjectMetadata", version: "v1" }],
+    ["a table", { encoding: "json", as: "Table", version: "v1" }],
+    ["protobuf", { encoding: "protobuf", as: undefined, version: "v1" }],
+  ])("of %s that does not read keeps no copy of all objects", async (_, form) => {
+    for (let index = 0; index < 12; index++) await put(`big-${index}`, {}, { a: "x".repeat(MIB / 4) });
+    const reader = watch("allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", form);
+    await put("late");
+    await clock.advance(60_000);
+    const most = 1.5 * MIB;
+    expect(reader.writer.bufferedBytes).toBeLessThan(most);
+    if (form.encoding === "protobuf") return;
+    let seen = reader.read();
+    for (let turn = 0; turn < 3; turn++) {
+      await clock.advance(1_000);
+      expect(reader.writer.bufferedBytes).toBeLessThan(most);
+      seen = reader.read();
+    }
+    const types = seen.map(({ type }) => type);
+    expect(types.slice(0, 14)).toEqual([...Array.from({ length: 12 }, () => "ADDED"), "BOOKMARK", "ADDED"]);
+  });
+
   it("gets a bookmark each minute if it wants any, and ends with one at its time-out", async () => {
     const reader = watch("allowWatchBookmarks=true&timeoutSeconds=90&resourceVersion=0");
     await put("one");

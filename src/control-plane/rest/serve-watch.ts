@@ -10,6 +10,7 @@ import type { ResourceKind } from "../ports/resource-kind.ts";
 import { viewOf, withMetadata } from "../registry/object-view.ts";
 import { type ObjectWatch, type WatchNotice, type WatchSink, watchObjects } from "../registry/watch.ts";
 import { type AnswerForm, isAsStored } from "./encode.ts";
+import { createPacedEvents } from "./paced-events.ts";
 import type { ListQuery } from "./query-options.ts";
 import { partialOf, tableOf } from "./table.ts";
 
@@ -62,6 +63,7 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: AnswerWrite
   let maxBufferedBytes = Number.POSITIVE_INFINITY;
   const release = () => {
     watch?.stop();
+    paced.stop();
     bookmarkTimer?.cancel();
     endTimer?.cancel();
   };
@@ -73,11 +75,18 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: AnswerWrite
     writer.write(encoder.error(isApiError(error) ? error : internalError(error)));
     finish();
   };
-  const bookmark = (revision: number, isInitialEnd: boolean) => writer.write(encoder.bookmark(revision, isInitialEnd));
+  const paced = createPacedEvents<WatchNotice | Bookmark>({
+    ...{ clock: deps.clock, writer, onError: fail },
+    encode: (event) => ("stored" in event ? encoder.initialEvent(event) : [encoder.bookmark(event)]),
+    sizeOf: (event) => ("stored" in event ? event.stored.json.length : 0),
+  });
+  const bookmark = (revision: number, isInitialEnd: boolean) => paced.add({ revision, isInitialEnd });
   const sink: WatchSink = {
     notice(notice) {
       try {
-        if (watch) writer.write(encoder.event(notice));
+        // What is sent as it is stored takes no memory of its own.
+        if (paced.isWaiting || (watch === undefined && !encoder.isShared)) paced.add(notice);
+        else if (watch) writer.write(encoder.event(notice));
         else for (const chunk of encoder.initialEvent(notice)) writer.write(chunk);
       } catch (error) {
         // An object that cannot be shown ends this watch; an error in the listener would end the store.
@@ -85,12 +94,12 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: AnswerWrite
         return;
       }
       deps.observer.sent(kind);
-      if (writer.bufferedBytes > maxBufferedBytes) fail(tooSlow());
+      if (paced.unreadBytes() > maxBufferedBytes) fail(tooSlow());
     },
     initialEventsEnd(revision) {
       if (query.sendInitialEvents && query.allowWatchBookmarks) bookmark(revision, true);
       // Initial events that a webhook converts come later than others'.
-      if (watch) maxBufferedBytes = writer.bufferedBytes + MAX_BUFFERED_BYTES;
+      if (watch) maxBufferedBytes = paced.unreadBytes() + MAX_BUFFERED_BYTES;
     },
     fail,
   };
@@ -105,9 +114,9 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: AnswerWrite
     fail(error);
     return;
   }
-  if (kind.storedAs?.conversion === undefined) maxBufferedBytes = writer.bufferedBytes + MAX_BUFFERED_BYTES;
+  if (kind.storedAs?.conversion === undefined) maxBufferedBytes = paced.unreadBytes() + MAX_BUFFERED_BYTES;
   const tellRevision = () => {
-    const revision = watch?.toldRevision();
+    const revision = paced.isWaiting ? undefined : watch?.toldRevision();
     if (revision !== undefined) bookmark(revision, false);
   };
   const repeatBookmark = () => {
@@ -137,11 +146,19 @@ function tooSlow(): ApiError {
 const ADDED = Buffer.from('{"type":"ADDED","object":');
 const LINE_END = Buffer.from("}\n");
 
+/** Tells a client up to which revision it has heard of everything. */
+interface Bookmark {
+  readonly revision: number;
+  readonly isInitialEnd: boolean;
+}
+
 interface EventEncoder {
+  /** True where the initial events are the stored bytes themselves. */
+  readonly isShared: boolean;
   /** The event in pieces, so that the stored bytes go out uncopied to each client that begins to watch. */
   initialEvent(notice: WatchNotice): ReadonlyArray<Buffer | string>;
   event(notice: WatchNotice): Buffer | string;
-  bookmark(revision: number, isInitialEnd: boolean): Buffer | string;
+  bookmark(bookmark: Bookmark): Buffer | string;
   error(error: ApiError): Buffer | string;
 }
 
@@ -168,6 +185,7 @@ function createEventEncoder({ clock, lines }: WatchDeps, { kind, wanted }: Watch
     return encode(type, shape(withMetadata(viewOf(kind, stored), { resourceVersion: String(revision) })));
   };
   return {
+    isShared: isAsStored(kind, form),
     initialEvent(notice) {
       // Events from history come this way, too, and are not always new.
       const isStored = notice.type === "ADDED" && isAsWritten(notice);
@@ -177,7 +195,7 @@ function createEventEncoder({ clock, lines }: WatchDeps, { kind, wanted }: Watch
       // Each watcher has ages of its own in tables, and its first event carries the column definitions.
       return form.as === "Table" ? encodeNotice(notice) : lines.lineOf(notice, formKey, encodeNotice);
     },
-    bookmark(revision, isInitialEnd) {
+    bookmark({ revision, isInitialEnd }) {
       // A table says by its only row that the objects of before have come to their end.
       const included = isInitialEnd && wanted.includeObject === "None" ? "Metadata" : wanted.includeObject;
       return encode("BOOKMARK", shape(emptyObject(kind, revision, isInitialEnd), included));

@@ -1,3 +1,4 @@
+import { trimRight } from "../../../base/trim-right.ts";
 import type { Page, ServedRequest } from "../../../host/http-server.ts";
 
 /** The pod or container whose streams a path names: `/{root}/{namespace}/{pod}[/{uid}]/{container}`. */
@@ -25,10 +26,7 @@ export function parseStreamTarget(
   { method, path }: Pick<ServedRequest, "method" | "path">,
   { root, methods, hasContainer = true, hasUid = true }: TargetShape,
 ): StreamTarget | { readonly refused: Page } {
-  const parts = path
-    .slice(root.length)
-    .replace(/^\/+|\/+$/g, "")
-    .split("/");
+  const parts = trimRight(path.slice(root.length).replace(/^\/+/, ""), "/").split("/");
   const shortest = hasContainer ? 3 : 2;
   const fits = parts.length === shortest || (hasUid && parts.length === shortest + 1);
   if (!fits || parts.includes("")) return { refused: { status: 404, body: "404: Page Not Found" } };

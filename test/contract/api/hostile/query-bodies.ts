@@ -14,5 +14,6 @@ export const QUERY_BODIES: readonly HostileBody[] = [
   get("commas", `${CORE}/pods`, () => `labelSelector=${",".repeat(40_000)}`),
   get("parentheses", `${CORE}/pods`, () => `labelSelector=a+in+(${"(".repeat(40_000)}`),
   get("parameters", `${CORE}/pods`, () => join(8_000, (i) => `a${i}=b`, "&")),
+  { name: "path: slashes", method: "GET", path: `/apis/${"/".repeat(50_000)}x`, body: () => "" },
   get("a continue token", `${CORE}/pods`, () => `limit=1&continue=${"QUFB".repeat(10_000)}`),
 ];
