@@ -11,6 +11,7 @@ import { validatePodLevelResources } from "./validation/resources.ts";
 import { validateSchedulingGates, validateTolerations, validateTopologySpread } from "./validation/scheduling.ts";
 import { validatePodSecurity } from "./validation/security.ts";
 import { validateVolumes } from "./validation/volumes.ts";
+import { validateHostProcess } from "./validation/windows-host-process.ts";
 
 /** Problems beyond this number are left out; a last entry says so. */
 const MAX_PROBLEMS = 50;
@@ -38,6 +39,7 @@ function validateSpec(pod: Pod, spec: PodSpec): FieldError[] {
     ...inRange("spec.activeDeadlineSeconds", spec.activeDeadlineSeconds, [1, MAX_INT32]),
     ...validateNetworking(spec),
     ...validatePodSecurity("spec.securityContext", spec),
+    ...validateHostProcess("spec", spec),
     ...validatePodLevelResources("spec.resources", pod),
     ...validateLabels("spec.nodeSelector", spec.nodeSelector),
     ...validateTolerations("spec.tolerations", spec.tolerations),

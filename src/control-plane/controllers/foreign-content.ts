@@ -12,7 +12,7 @@ export interface ForeignServers {
 }
 
 /** What is left with the API servers of others, of a namespace that is being emptied. */
-export interface ForeignContent {
+interface ForeignContent {
   readonly resources: ReadonlyMap<string, number>;
   readonly finalizers: ReadonlyMap<string, number>;
   readonly failures: readonly string[];

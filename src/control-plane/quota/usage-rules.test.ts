@@ -16,6 +16,16 @@ const service = (spec: object): KubeObject => ({ apiVersion: "v1", kind: "Servic
 const claim = (spec: object, status: object = {}): KubeObject => {
   return { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: METADATA, spec, status };
 };
+const DEVICE_CLAIMS = "resourceclaims.resource.k8s.io";
+const deviceClaim = (...requests: readonly object[]): KubeObject => {
+  const named = requests.map((request, index) => ({ name: `r${index}`, ...request }));
+  return {
+    apiVersion: "resource.k8s.io/v1",
+    kind: "ResourceClaim",
+    metadata: METADATA,
+    spec: { devices: { requests: named } },
+  };
+};
 const ofClass = claim({ storageClassName: "gold", resources: { requests: { storage: "2Gi" } } });
 const PORTS = [{ port: 80, nodePort: 30080 }, { port: 81 }];
 const ONE_POD = { "count/pods": "1", pods: "1" };
@@ -45,6 +55,30 @@ test.each<[string, string, KubeObject, Record<string, string>]>([
     "pods",
     withResources({ "hugepages-2Mi": "4Mi", "example.com/gpu": "2" }),
     { ...ONE_POD, "hugepages-2Mi": "4Mi", "requests.hugepages-2Mi": "4Mi", "requests.example.com/gpu": "2" },
+  ],
+  ["a claim of no device", DEVICE_CLAIMS, deviceClaim(), { [`count/${DEVICE_CLAIMS}`]: "1" }],
+  [
+    "a claim of devices, by class, of alternatives the largest",
+    DEVICE_CLAIMS,
+    deviceClaim(
+      { exactly: { deviceClassName: "gpu", allocationMode: "ExactCount", count: 2 } },
+      { exactly: { deviceClassName: "nic", allocationMode: "All" } },
+      {
+        firstAvailable: [
+          { deviceClassName: "gpu", allocationMode: "ExactCount", count: 1 },
+          { deviceClassName: "gpu", allocationMode: "ExactCount", count: 3 },
+          { deviceClassName: "fpga", allocationMode: "ExactCount", count: 1 },
+          { deviceClassName: "odd", allocationMode: "Unknown", count: 7 },
+        ],
+      },
+    ),
+    {
+      [`count/${DEVICE_CLAIMS}`]: "1",
+      "gpu.deviceclass.resource.k8s.io/devices": "5",
+      "nic.deviceclass.resource.k8s.io/devices": "32",
+      "fpga.deviceclass.resource.k8s.io/devices": "1",
+      "odd.deviceclass.resource.k8s.io/devices": "0",
+    },
   ],
   ["a pod that has ended", "pods", pod({}, { status: { phase: "Succeeded" } }), { "count/pods": "1" }],
   [

@@ -2,6 +2,7 @@ import type { ResourceQuotaSpec } from "../../api/gen/types.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import { CLAIM_USAGE } from "./claim-usage.ts";
+import { DEVICE_CLAIM_USAGE } from "./device-claim-usage.ts";
 import { POD_USAGE } from "./pod-usage.ts";
 import { addUsage, type QuotaUsage, selectUsage } from "./quota-amounts.ts";
 import { scopesOf } from "./scope-selection.ts";
@@ -11,6 +12,7 @@ import { createCountRule, type UsageRule } from "./usage-rule.ts";
 const MEASURED: ReadonlyMap<string, UsageRule> = new Map([
   ["persistentvolumeclaims", CLAIM_USAGE],
   ["pods", POD_USAGE],
+  ["resourceclaims.resource.k8s.io", DEVICE_CLAIM_USAGE],
   ["services", SERVICE_USAGE],
 ]);
 

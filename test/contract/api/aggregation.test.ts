@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createCertificateAuthority, issueCertificate } from "../../../src/pki/issue-certificate.ts";
+import type { KeyedCertificate } from "../../../src/pki/read-certificate.ts";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
 import { newNamespace } from "./objects.ts";
 import { askUpgrade, readLine } from "./upgrade-client.ts";
@@ -36,6 +37,8 @@ describe.each(apiServersUnderTest())("an aggregated API server, on $name", (cand
   const answers = new Map<string, Answer>();
   let extension: Server;
   let authorityPem: string;
+  let certificateOf: (authority: KeyedCertificate) => Promise<{ cert: string; key: string }>;
+  let first: KeyedCertificate;
   let namespace: string;
   let port: number;
   let count = 0;
@@ -43,12 +46,18 @@ describe.each(apiServersUnderTest())("an aggregated API server, on $name", (cand
   beforeAll(async () => {
     namespace = await newNamespace(server.admin);
     const now = Date.now();
-    const authority = await createCertificateAuthority({ commonName: "extension", days: 1, now });
-    authorityPem = authority.certificatePem;
+    first = await createCertificateAuthority({ commonName: "extension", days: 1, now });
+    authorityPem = first.certificatePem;
     const lifetime = { notBefore: now - DAY_MS, notAfter: now + DAY_MS };
     const named = { commonName: "api", organizations: [], dnsNames: [`api.${namespace}.svc`], ipAddresses: [] };
-    const serving = await issueCertificate({ authority, ...lifetime, ...named, usages: ["server"] });
-    const tls = { cert: serving.certificatePem, key: serving.keyPem, requestCert: true, rejectUnauthorized: false };
+    certificateOf = async (authority) => {
+      const { certificatePem, keyPem } = await issueCertificate({
+        ...{ authority, ...lifetime, ...named },
+        usages: ["server"],
+      });
+      return { cert: certificatePem, key: keyPem };
+    };
+    const tls = { ...(await certificateOf(first)), requestCert: true, rejectUnauthorized: false };
     extension = createServer(tls, (request, response) => {
       const { pathname: path } = new URL(request.url ?? "/", "https://api");
       const caller = request.socket instanceof TLSSocket ? request.socket.getPeerCertificate().subject?.CN : undefined;
@@ -141,6 +150,26 @@ describe.each(apiServersUnderTest())("an aggregated API server, on $name", (cand
     await server.admin.object("DELETE", path);
     const trusting = await register({ insecureSkipTLSVerify: true });
     await untilCondition(trusting.path, { status: "True" });
+  });
+
+  it("is believed again when its certificate and its authority are others", async () => {
+    const { root, path } = await register(believed());
+    await untilCondition(path, { status: "True" });
+    await untilPassedOn(root);
+    const second = await createCertificateAuthority({ commonName: "extension", days: 1, now: Date.now() });
+    extension.setSecureContext(await certificateOf(second));
+    for (const socket of sockets) socket.destroy();
+    const refused = async () => {
+      const { status, body } = await server.admin.json("GET", root);
+      expect(status).toBe(503);
+      expect(JSON.stringify(body)).toMatch(/error trying to reach service: .*certificate|service unavailable/);
+    };
+    await vi.waitFor(refused, { timeout: 20_000 });
+    const caBundle = Buffer.from(second.certificatePem).toString("base64");
+    await server.admin.patch("merge", path, { spec: { caBundle } });
+    await untilPassedOn(root);
+    await untilCondition(path, { status: "True" });
+    extension.setSecureContext(await certificateOf(first));
   });
 
   it("streams watches and takes connections over", async () => {

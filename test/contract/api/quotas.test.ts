@@ -50,6 +50,24 @@ describe.each(ours)("quotas, on $name", (candidate) => {
     });
   });
 
+  it("count devices by their class", async () => {
+    const name = "gpu.deviceclass.resource.k8s.io/devices";
+    await limit("devices", { [name]: "3" });
+    const path = `/apis/resource.k8s.io/v1/namespaces/${namespace}/resourceclaims`;
+    const claiming = (count: number) => {
+      const requests = [{ name: "r", exactly: { deviceClassName: "gpu", count } }];
+      return { metadata: { generateName: "c-" }, spec: { devices: { requests } } };
+    };
+    expect(await server.admin.json("POST", path, claiming(2))).toMatchObject({ status: 201 });
+    expect(await statusOf("devices")).toMatchObject({ used: { [name]: "2" } });
+    const refused = await server.admin.json("POST", path, claiming(2));
+    const amounts = `requested: ${name}=2, used: ${name}=2, limited: ${name}=3`;
+    expect(refused).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining(`exceeded quota: devices, ${amounts}`) },
+    });
+  });
+
   it("refuse in upstream's words", async () => {
     await limit("cpu", { "requests.cpu": "1" });
     expect(await server.admin.json("POST", paths.pods, requesting("fits", "600m"))).toMatchObject({ status: 201 });

@@ -7,7 +7,7 @@ import { NODE_NAMES, type WorkloadKind } from "./workloads.ts";
 import type { ControlPlaneWorld } from "./world.ts";
 
 /** Somebody who does something: with which dice, and to what. */
-export interface Actor {
+interface Actor {
   readonly world: ControlPlaneWorld;
   readonly dice: Dice;
   readonly kinds: readonly [WorkloadKind, ...WorkloadKind[]];

@@ -10,6 +10,7 @@ export const SEEDS_WITHOUT_ESTATE: KeptSeeds = [
 
 const SEEDS_WITH_ESTATE: KeptSeeds = [
   [101, "the scheduler and the provisioner of local volumes asked each other for another node, without end"],
+  [5004, "a job waited an hour with the successor of a failed pod, because the clock was set back by as much"],
 ];
 
 /** Seeds of the control plane that found a bug, and what it was: run before all others, so that it does not come back. */

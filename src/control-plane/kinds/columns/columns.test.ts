@@ -43,6 +43,7 @@ const TEMPLATE = { Containers: "x,y", Images: "i:1,j:2" };
 const metric = (type: string, source: string, target: object) => ({ type, [source]: { name: "cpu", target } });
 const address = (ip: string) => ({ ip });
 
+const DENIED = [{ type: "Denied", status: "True" }];
 const SHOWN: ReadonlyArray<[string, Record<string, unknown>, Record<string, unknown>]> = [
   ["namespaces", { status: { phase: "Active" } }, { Name: "a", Status: "Active", Age: "60m" }],
   ["configmaps", { data: { a: "", b: "" }, binaryData: { c: "" } }, { Name: "a", Data: 3, Age: "60m" }],
@@ -343,19 +344,9 @@ const SHOWN: ReadonlyArray<[string, Record<string, unknown>, Record<string, unkn
   ["clustertrustbundles.certificates.k8s.io", { spec: { trustBundle: "" } }, { SignerName: "<none>" }],
   ["csistoragecapacities.storage.k8s.io", {}, { Name: "a", Capacity: "<unset>" }],
   [
-    "csistoragecapacities.storage.k8s.io",
-    { storageClassName: "fast", capacity: "10Gi" },
-    { StorageClassName: "fast", Capacity: "10Gi" },
-  ],
-  [
     "podcertificaterequests.certificates.k8s.io",
-    { spec: { podName: "p", nodeName: "n", unverifiedUserAnnotations: { "x/b": "2", "x/a": "1" } } },
-    { State: "Pending", UnverifiedUserAnnotations: "x/a=1,x/b=2" },
-  ],
-  [
-    "podcertificaterequests.certificates.k8s.io",
-    { spec: { podName: "p", nodeName: "n" }, status: { conditions: [{ type: "Denied", status: "True" }] } },
-    { PodName: "p", NodeName: "n", State: "Denied", UnverifiedUserAnnotations: "<none>" },
+    { spec: { podName: "p", unverifiedUserAnnotations: { b: "2", a: "1" } }, status: { conditions: DENIED } },
+    { PodName: "p", State: "Denied", UnverifiedUserAnnotations: "a=1,b=2" },
   ],
   [
     "flowschemas.flowcontrol.apiserver.k8s.io",

@@ -113,6 +113,17 @@ describe("a job", () => {
     expect(status()).toMatchObject({ succeeded: 2, failed: 1 });
   });
 
+  test("replaces a failed pod after its time, also when the clock is set back meanwhile", async () => {
+    const { active, end, clock } = await setUp({ backoffLimit: 2 });
+    await end("Failed");
+    await clock.advance(4_000);
+    clock.jumpWallClock(-3_600_000);
+    await clock.advance(5_000);
+    expect(active()).toEqual([]);
+    await clock.advance(1_000);
+    expect(active()).toHaveLength(1);
+  });
+
   test("replaces a failed pod after 10 s, then 20 s, and gives up at its limit", async () => {
     const { active, end, clock, conditions, status, eventReasons } = await setUp({ backoffLimit: 2 });
     await end("Failed");

@@ -2,6 +2,7 @@ import { isApiError } from "../../../api/api-error.ts";
 import type { Job } from "../../../api/gen/types.ts";
 import { type KubeObject, typed, untyped } from "../../../api/object.ts";
 import { isEqualJson } from "../../../api/patch/json-value.ts";
+import type { Clock } from "../../../base/clock.ts";
 import { type Controller, type ControllerDeps, runFollowingWithEvents } from "../../control-loop/controller.ts";
 import { lenientSelectorOf } from "../../control-loop/lenient-selector.ts";
 import { namespacedKeyOf, splitNamespacedKey } from "../../control-loop/namespaced-key.ts";
@@ -29,7 +30,13 @@ interface JobDeps extends ControllerDeps {
   control: PodControl;
   counted: JobMetrics;
   /** The failures in a row of the jobs that have some, by key. As upstream, they are forgotten with the process. */
-  streaks: Map<string, FailureStreak & { uid: string }>;
+  streaks: Map<string, KnownStreak>;
+}
+
+interface KnownStreak extends FailureStreak {
+  readonly uid: string;
+  /** When its last failure was seen, by a clock that nobody sets. */
+  readonly seenAt: number;
 }
 
 /** Runs the pods of jobs until the jobs have succeeded or failed (`pkg/controller/job`). */
@@ -110,7 +117,20 @@ function lookAt(deps: JobDeps, key: string, { metadata }: KubeObject): Sight | u
     clock.now(),
   );
   const known = streaks.get(key);
-  return { object, view, streak: continueStreak(known?.uid === metadata.uid ? known : undefined, view) };
+  const before = known !== undefined && known.uid === metadata.uid ? asOfNow(known, clock) : undefined;
+  const streak = continueStreak(before, view);
+  return { object, view, streak: streak && notAfter(clock.now(), streak) };
+}
+
+/** The streak of a node whose clock is ahead: nothing has failed in the future. */
+function notAfter(now: number, { failures, lastFailureAt }: FailureStreak): FailureStreak {
+  return { failures, lastFailureAt: Math.min(lastFailureAt, now) };
+}
+
+/** The streak by the clock as it is set now: set back, it would put the last failure into the future. */
+function asOfNow({ failures, lastFailureAt, seenAt }: KnownStreak, clock: Clock): FailureStreak {
+  const sinceMs = clock.monotonic() - seenAt;
+  return { failures, lastFailureAt: Math.min(lastFailureAt, clock.now() - sinceMs) };
 }
 
 /** Returns the first ApiError, for another attempt after the books are kept. */
@@ -152,7 +172,11 @@ async function keepBooks(deps: JobDeps, key: string, { object, view, streak }: S
   }
   const { uid = "" } = object.metadata;
   if (streak === undefined) streaks.delete(key);
-  else streaks.set(key, { ...streak, uid });
+  else {
+    const known = streaks.get(key);
+    const isSeen = known?.failures === streak.failures && view.newFailed.length === 0;
+    streaks.set(key, { ...streak, uid, seenAt: isSeen ? known.seenAt : clock.monotonic() });
+  }
   for (const said of news) events.record({ about: object, ...said });
   await releaseAll(deps, release);
 }
