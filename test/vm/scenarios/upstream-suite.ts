@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describeFailures, parseSpecReports, type SpecReport } from "../../e2e/upstream/spec-reports.ts";
-import { findSuitePrograms, SUITE_DIRECTORY } from "../disk/add-upstream-suite.ts";
+import { findSuitePrograms, REGISTRY_PORT, SUITE_DIRECTORY } from "../disk/add-upstream-suite.ts";
 import { expectSame, expectTrue, type Scenario, type Stage, until } from "./scenario.ts";
 
 /** The whole of it takes hours: it starts the node agent some hundred times. What runs when the time ends has failed. */
@@ -15,9 +15,8 @@ const UNIT = "upstream-suite";
 const LABELS = process.env["E2E_NODE_LABELS"] ?? "Serial && !Slow";
 const FOCUS = process.env["E2E_NODE_FOCUS"] ?? "";
 const SKIPPED = process.env["E2E_NODE_SKIP"] ?? "";
-
-/** The suite's node agent leaves them in the directory that the service's has as well, with policies of its own. */
-const CHECKPOINTS = "/var/lib/kubelet/cpu_manager_state /var/lib/kubelet/memory_manager_state";
+/** More flags of the suite's, with spaces between them: `--feature-gates=…`, `--cri-proxy-enabled`, `--standalone-mode`. */
+const FLAGS = (process.env["E2E_NODE_FLAGS"] ?? "").split(" ").filter((flag) => flag !== "");
 
 /**
  * Upstream's own tests of a node, with upstream's own harness: it starts an API server and, as a unit of systemd, its
@@ -33,6 +32,7 @@ export const upstreamSuite: Scenario = {
   run: async (at) => {
     await at.machine.read("systemctl stop nodelet");
     try {
+      await mountDisk(at);
       await startRuntime(at);
       const specs = await runSuite(at);
       const passed = specs.filter(({ State }) => State === "passed");
@@ -43,21 +43,46 @@ export const upstreamSuite: Scenario = {
       expectTrue(passed.length > 0, "no spec was run");
       expectSame(`${failures.length}`, "0", "the number of specs that failed");
     } finally {
-      await at.machine.run("systemctl stop 'kubelet-*' suite-containerd; ip link delete suite-lan");
-      await at.machine.read(`rm -f ${CHECKPOINTS}`);
+      await at.machine.run("systemctl stop 'kubelet-*' suite-containerd suite-registry; ip link delete suite-lan");
+      await at.machine.run(`umount --lazy --recursive /var/lib/kubelet /var/lib/containerd ${DISK}`);
       await at.machine.read("systemctl start nodelet");
     }
   },
 };
 
-/** A containerd of its own, and an address with a default route, without which no API server starts. */
+/** How much the disk of the suite's pods and images holds: specs measure how it fills. The file has few blocks. */
+const DISK_SIZE = "20G";
+const DISK = "/run/suite-disk";
+
+/**
+ * A disk of its own for pods and images, so that nobody else writes to it, and what the service has in its directories is not
+ * touched. The loop device goes with the mount, and that with the machine.
+ */
+async function mountDisk({ machine }: Stage): Promise<void> {
+  await machine.read(`truncate --size ${DISK_SIZE} ${SUITE_DIRECTORY}/disk && mkfs.ext4 -q -F ${SUITE_DIRECTORY}/disk
+    [ -e /dev/loop-control ] || mknod /dev/loop-control c 10 237
+    mkdir -p ${DISK}
+    for attempt in {1..20}; do
+      device=$(losetup --find | cut -d ' ' -f 1)
+      [ -e "$device" ] || mknod "$device" b 7 "\${device#/dev/loop}"
+      losetup "$device" ${SUITE_DIRECTORY}/disk && mount -o discard "$device" ${DISK} && losetup --detach "$device" && break
+    done
+    mountpoint --quiet ${DISK} || exit 1
+    for name in kubelet containerd; do
+      mkdir -p ${DISK}/$name /var/lib/$name && mount --bind ${DISK}/$name /var/lib/$name
+    done`);
+}
+
+/** A registry and a containerd of its own, and an address with a default route, without which no API server starts. */
 async function startRuntime(at: Stage): Promise<void> {
   await at.machine.read(`ip link add suite-lan type veth peer name suite-far
     ip address add ${ADDRESS}/24 dev suite-lan
     for end in suite-lan suite-far; do ip link set $end up; done
     ip route add default via 10.90.0.1 dev suite-lan
     sysctl --quiet --write net.ipv4.ip_forward=1
-    systemd-run --quiet --unit suite-containerd --property Delegate=yes --property KillMode=process \\
+    systemd-run --quiet --unit suite-registry \\
+      node ${SUITE_DIRECTORY}/registry/serve.mjs ${SUITE_DIRECTORY}/registry ${REGISTRY_PORT}
+    systemd-run --quiet --unit suite-containerd --property Delegate=yes --property KillMode=process --property Restart=always \\
       containerd --config ${SUITE_DIRECTORY}/containerd.toml`);
   await until(at, "ctr version > /dev/null", () => true);
   await at.machine.read(`for image in ${SUITE_DIRECTORY}/images/*.tar; do ctr -n k8s.io images import $image; done`);
@@ -73,6 +98,7 @@ async function runSuite(at: Stage): Promise<SpecReport[]> {
     ...["--prepull-images=false", `--system-spec-file=${SUITE_DIRECTORY}/machine.yaml`],
     ...["--container-runtime-endpoint=unix:///run/containerd/containerd.sock", `--report-dir=${SUITE_DIRECTORY}/logs`],
     ...[`--kubelet-config-file=${SUITE_DIRECTORY}/kubelet.yaml`, `--kubelet-flags=--node-ip=${ADDRESS}`],
+    ...FLAGS,
   ];
   const quoted = flags.map((flag) => `'${flag.replaceAll("'", `'\\''`)}'`).join(" ");
   const unit = `--unit ${UNIT} --working-directory ${SUITE_DIRECTORY} --property LimitNOFILE=65536`;
@@ -90,7 +116,7 @@ async function keepReports({ machine }: Stage, report: string): Promise<void> {
   await mkdir(REPORTS, { recursive: true });
   await writeFile(join(REPORTS, "report.json"), report);
   await writeFile(join(REPORTS, "output.log"), await machine.read(`cat ${SUITE_DIRECTORY}/output.log`));
-  await writeFile(join(REPORTS, "node-agent.log"), await machine.read("journalctl -u 'kubelet-*' -o cat --no-pager"));
+  await writeFile(join(REPORTS, "node-agent.log"), await machine.read(`cat ${SUITE_DIRECTORY}/logs/kubelet.log`));
 }
 
 /** However long it takes: each spec has its own limits. */
