@@ -75,19 +75,13 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: AnswerWrite
     writer.write(encoder.error(isApiError(error) ? error : internalError(error)));
     finish();
   };
-  const paced = createPacedEvents<WatchNotice | Bookmark>({
-    ...{ clock: deps.clock, writer, onError: fail },
-    encode: (event) => ("stored" in event ? encoder.initialEvent(event) : [encoder.bookmark(event)]),
-    sizeOf: (event) => ("stored" in event ? event.stored.json.length : 0),
-  });
+  const paced = paceEvents({ clock: deps.clock, writer, encoder, onError: fail });
   const bookmark = (revision: number, isInitialEnd: boolean) => paced.add({ revision, isInitialEnd });
   const sink: WatchSink = {
     notice(notice) {
       try {
-        // What is sent as it is stored takes no memory of its own.
         if (paced.isWaiting || (watch === undefined && !encoder.isShared)) paced.add(notice);
-        else if (watch) writer.write(encoder.event(notice));
-        else for (const chunk of encoder.initialEvent(notice)) writer.write(chunk);
+        else for (const chunk of watch ? [encoder.event(notice)] : encoder.initialEvent(notice)) writer.write(chunk);
       } catch (error) {
         // An object that cannot be shown ends this watch; an error in the listener would end the store.
         fail(error);
@@ -130,6 +124,21 @@ function streamWatch(deps: WatchDeps, options: WatchOptions, writer: AnswerWrite
   });
 }
 
+interface Pacing {
+  readonly clock: Clock;
+  readonly writer: AnswerWriter;
+  readonly encoder: EventEncoder;
+  onError(error: unknown): void;
+}
+
+function paceEvents({ encoder, ...pacing }: Pacing) {
+  return createPacedEvents<WatchNotice | Bookmark>({
+    ...pacing,
+    encode: (event) => ("stored" in event ? encoder.initialEvent(event) : [encoder.bookmark(event)]),
+    sizeOf: (event) => ("stored" in event ? event.stored.json.length : 0),
+  });
+}
+
 function timeoutMs({ random }: WatchDeps, { timeoutSeconds }: ListQuery): number {
   return timeoutSeconds > 0 ? timeoutSeconds * SECOND : DEFAULT_TIMEOUT_MS * (1 + random());
 }
@@ -153,7 +162,7 @@ interface Bookmark {
 }
 
 interface EventEncoder {
-  /** True where the initial events are the stored bytes themselves. */
+  /** True where the initial events are the stored bytes themselves, and take no memory of their own. */
   readonly isShared: boolean;
   /** The event in pieces, so that the stored bytes go out uncopied to each client that begins to watch. */
   initialEvent(notice: WatchNotice): ReadonlyArray<Buffer | string>;
