@@ -23,7 +23,7 @@ function usageOfClaim({ spec }: ObjectOf<"ResourceClaim">): QuotaUsage {
   return requests.map(usageOfRequest).reduce<QuotaUsage>(addUsage, { [COUNT]: "1" });
 }
 
-/** Of alternatives, the most devices of each class that one of them may get. */
+/** Alternatives count as the most devices of each class that one of them may get. */
 function usageOfRequest({ exactly, firstAvailable = [] }: DeviceRequest): QuotaUsage {
   const most = new Map<string, number>();
   for (const asked of firstAvailable.length > 0 || exactly === undefined ? firstAvailable : [exactly]) {
