@@ -30,6 +30,8 @@ export interface RunTools {
   signal: AbortSignal;
   /** Says how far it is. */
   progress(text: string): void;
+  /** Is told of each case that fails, and the others are run. Undefined where the first failure ends the run. */
+  onFailure?: (message: string) => void;
 }
 
 export const NO_RUNS: CaseRuns = { runs: [], runtimes: [] };

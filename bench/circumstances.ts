@@ -16,6 +16,8 @@ export interface Circumstances {
   minutes: number;
   /** A run of few samples. */
   isQuick?: true;
+  /** The cases that failed, each with the reason. */
+  failures?: readonly string[];
 }
 
 const SAMPLE_MS = 5_000;

@@ -51,13 +51,20 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<string> 
     if (names.length === 0) return `nothing that a case measures was changed since ${base}`;
     return await compareBuilds(base, { ...options, ...chooseCases(names) }, tools);
   }
-  const { runs, circumstances } = await runCases({ ...options, builds: [buildOf(options.program)] }, tools);
-  const measures = runs.flatMap((of) => of.measures);
-  if (options.report === "run") {
-    return await writeReport({
-      circumstances: { ...circumstances, ...(options.isQuick && { isQuick: true }) },
-      measures,
-    });
-  }
-  return (options.json ? formatJson : formatTable)(measures, circumstances);
+  const failures: string[] = [];
+  const onFailure = (message: string) => void failures.push(message);
+  const ran = await runCases(
+    { ...options, builds: [buildOf(options.program)] },
+    options.report === "run" ? { ...tools, onFailure } : tools,
+  );
+  const measures = ran.runs.flatMap((of) => of.measures);
+  if (options.report === undefined) return (options.json ? formatJson : formatTable)(measures, ran.circumstances);
+  const circumstances = {
+    ...ran.circumstances,
+    ...(options.isQuick && { isQuick: true as const }),
+    ...(failures.length > 0 && { failures: failures.map((failure) => failure.split("\n", 1).join("")) }),
+  };
+  const written = await writeReport({ circumstances, measures });
+  if (failures.length > 0) throw new Error(`wrote\n${written}\nwithout what failed:\n${failures.join("\n")}`);
+  return written;
 }

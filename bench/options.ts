@@ -115,7 +115,7 @@ each figure with its confidence interval. With --report it writes docs/performan
   --only <case>  one of ${CASE_NAMES.join(", ")}; repeatable
   --program <f>  measure this build rather than dist/nodelet.js
   --report       run the cases of the page, in less than 25 minutes on a quiet machine, and write it: the figures go to
-                 bench/report/newest-run.jsonl, the prose comes from bench/report/performance.template.md
+                 bench/report/newest-run.jsonl, the prose comes from bench/report/page-template.txt
   --render       write the page anew of the figures that are there
   --compare <c>  compare with the build of this commit
   --touched      only the cases that what was changed since that commit may slow; a run that fails says why and ends with

@@ -1,7 +1,10 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { messageOf, runAll } from "../../src/base/errors.ts";
 import { type Agent, startAgent } from "../agent.ts";
+import { attempt } from "../attempt.ts";
 import { type CaseRun, type CaseRuns, NO_RUNS, type RunOptions, type RunTools } from "../case-run.ts";
+import { clearRuntime } from "../cluster/turns.ts";
 import { createFloor, type Floor } from "../floor.ts";
 import { inTurn } from "../in-turn.ts";
 import type { NodeCaseName } from "../options.ts";
@@ -40,13 +43,24 @@ export async function runNodeCases(
     const floor = await createFloor(world, first);
     const runs: CaseRun[] = [];
     for (const name of options.nodeCases) {
-      runs.push(...(await runRounds({ world, floor, places }, { ...options, name }, tools)));
+      const run = async (limited: RunTools) => await runRounds({ world, floor, places }, { ...options, name }, limited);
+      const done = await attempt(name, tools, run);
+      if (done === undefined) await clearPods(world, places);
+      else runs.push(...done);
     }
     return { runs, runtimes: [`containerd ${world.containerd.version}`] };
   } finally {
     tools.progress("removing what was made");
     await world.destroy();
   }
+}
+
+/** After a case that failed: its agents have ended. */
+async function clearPods(world: World, places: readonly AgentPlace[]): Promise<void> {
+  for (const { manifests } of places) {
+    for (const file of await readdir(manifests)) await rm(join(manifests, file));
+  }
+  await clearRuntime({ world });
 }
 
 /** An agent of each build, of which all but one are stopped at any time. */
@@ -84,7 +98,7 @@ async function runRounds(
   } catch (error) {
     signal.throwIfAborted();
     const log = (await readFile(world.agentLog, "utf8")).slice(-LOG_TAIL_CHARACTERS);
-    throw new Error(`${name}: ${messageOf(error)}\nThe node agent said:\n${log}`, { cause: error });
+    throw new Error(`${messageOf(error)}\nThe node agent said:\n${log}`, { cause: error });
   } finally {
     await runAll(
       agents.map(({ stop }) => stop),

@@ -13,7 +13,7 @@ const SECOND = 1_000;
 const CPU_TARGET = { of: "value", median: 0.2 } as const;
 
 interface Weight {
-  /** Of the agent and of the API server, in percent of a core. */
+  /** What the agent and the API server took, in percent of a core. */
   cpuShare: number;
   serverCpuShare: number;
   calls: number | undefined;

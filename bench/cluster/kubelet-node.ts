@@ -28,6 +28,7 @@ export async function kubeletNode(
     // Whether the machine's disk is nearly full must not decide.
     evictionHard: { "memory.available": "0%", "nodefs.available": "0%", "imagefs.available": "0%" },
     failSwapOn: false,
+    failCgroupV1: false,
   };
   await writeFile(path("kubelet.json"), JSON.stringify(configuration));
   const nodeName = "kubelet";

@@ -70,6 +70,8 @@ export async function openWatch<T extends Named>(connection: Connection, path: s
           const late = `${[...missing][0]} and ${missing.size - 1} more: ${what} did not happen in ${TIMEOUT_MS / 1_000} s`;
           end(() => reject(new Error(late)));
         }, TIMEOUT_MS);
+        // After a failure elsewhere nobody waits for it any more, the process neither.
+        timer.unref();
         const end = (settle: () => void) => {
           clearTimeout(timer);
           listeners.delete(listener);

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { messageOf } from "../../src/base/errors.ts";
+import { attempt } from "../attempt.ts";
 import type { CaseRun, CaseRuns, RunOptions, RunTools } from "../case-run.ts";
 import { churn } from "../growth/churn.ts";
 import { createFakeWorld } from "../growth/fake-world.ts";
@@ -87,21 +88,31 @@ async function runOn(
   cases: ReadonlyArray<{ together: Together; asked: readonly ClusterCaseName[] }>,
   { tools, ...options }: RunOptions & { tools: RunTools },
 ): Promise<CaseRuns> {
-  tools.progress("starting the runtime and the control plane");
-  const { destroy, ...cluster } = await createClusterWorld(options.builds, tools.signal, WORLDS[runtime]);
-  try {
-    const runs: CaseRun[] = [];
-    for (const { together, asked } of cases) {
-      runs.push(...(await runRounds(cluster, together, { ...options, asked, tools })));
-    }
-    if (runtime !== "containerd") return { runs, runtimes: [] };
+  const left = [...cases];
+  const runs: CaseRun[] = [];
+  const runtimes: string[] = [];
+  while (left.length > 0) {
+    tools.progress("starting the runtime and the control plane");
+    const { destroy, ...cluster } = await createClusterWorld(options.builds, tools.signal, WORLDS[runtime]);
     const isAlone = cluster.programs.length === 1;
-    const others = isAlone ? ["no Go kubelet beside it, for KUBELET_BIN is not set"] : [];
-    return { runs, runtimes: [`containerd ${cluster.world.containerd.version}`, ...others] };
-  } finally {
-    tools.progress("removing what was made");
-    await destroy();
+    if (runtime === "containerd") runtimes.push(`containerd ${cluster.world.containerd.version}`);
+    if (runtime === "containerd" && isAlone) runtimes.push("no Go kubelet beside it, for KUBELET_BIN is not set");
+    try {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) {
+        const { together, asked } = next;
+        const run = async (limited: RunTools) =>
+          await runRounds(cluster, together, { ...options, asked, tools: limited });
+        const done = await attempt(asked.join(", "), tools, run);
+        // What the case left behind goes with all the rest.
+        if (done === undefined) break;
+        runs.push(...done);
+      }
+    } finally {
+      tools.progress("removing what was made");
+      await destroy();
+    }
   }
+  return { runs, runtimes };
 }
 
 type Cluster = Pick<ClusterCaseContext, "world" | "floor" | "api" | "programs">;
@@ -120,7 +131,7 @@ async function runRounds(
     } catch (error) {
       signal.throwIfAborted();
       const log = (await readFile(cluster.world.agentLog, "utf8").catch(() => "")).slice(-LOG_TAIL_CHARACTERS);
-      throw new Error(`${asked.join(", ")}: ${messageOf(error)}\nnodelet said:\n${log}`, { cause: error });
+      throw new Error(`${messageOf(error)}\nnodelet said:\n${log}`, { cause: error });
     }
   };
   if (builds.length === 1 || takesTurns) {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "../../src/base/errors.ts";
+import { attempt } from "../attempt.ts";
 import { type CaseRun, type CaseRuns, NO_RUNS, type RunOptions, type RunTools } from "../case-run.ts";
 import { growNodes } from "../growth/nodes.ts";
 import { growObjects } from "../growth/objects.ts";
@@ -41,7 +41,10 @@ export async function runApiCases(
   const directory = await mkdtemp(join(tmpdir(), "nodelet-bench-"));
   const runs: CaseRun[] = [];
   try {
-    for (const name of options.apiCases) runs.push(...(await runRounds(name, { ...options, directory, tools })));
+    for (const name of options.apiCases) {
+      const run = async (limited: RunTools) => await runRounds(name, { ...options, directory, tools: limited });
+      runs.push(...((await attempt(name, tools, run)) ?? []));
+    }
     const isAlone = options.builds.length === 1 && findUpstream().length === 0;
     const others = isAlone ? ["no kube-apiserver beside it, for KUBEBUILDER_ASSETS is not set"] : [];
     return { runs, runtimes: [await describeDisk(directory), ...others] };
@@ -67,12 +70,7 @@ async function runRounds(
         signal,
         progress: (text: string) => progress(`${name}: ${turn}${text}`),
       };
-      try {
-        runs.push({ build: build.name, measures: await CASES[name](context) });
-      } catch (error) {
-        signal.throwIfAborted();
-        throw new Error(`${name}: ${messageOf(error)}`, { cause: error });
-      }
+      runs.push({ build: build.name, measures: await CASES[name](context) });
     }
   }
   return runs;

@@ -22,7 +22,7 @@ const DRAIN_MS = 60_000;
 const TARGET = { of: "value", p99: 50 } as const;
 
 /** What is written and watched. */
-export interface Scene {
+interface Scene {
   protocol: Protocol;
   what: string;
   path: string;

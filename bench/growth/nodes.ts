@@ -6,6 +6,7 @@ import type { Measure, Unit } from "../measure.ts";
 
 /** As often as a node agent renews its lease. */
 const RENEWAL_MS = 10_000;
+const AT_A_TIME = 16;
 const WARM_UP_MS = 2_000;
 const LEASES_PATH = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 const MERGE = { method: "PATCH", contentType: "application/merge-patch+json" } as const;
@@ -23,7 +24,12 @@ export const growNodes: ApiCase = async (context) => {
     for (const nodes of sizes.growNodes) {
       progress(`${nodes} nodes`);
       const added = Array.from({ length: nodes - names.length }, (_, index) => `simulated-${names.length + index}`);
-      for (const name of added) await createNode(connection, name);
+      for (let begin = 0; begin < added.length; begin += AT_A_TIME) {
+        signal.throwIfAborted();
+        await Promise.all(
+          added.slice(begin, begin + AT_A_TIME).map(async (name) => await createNode(connection, name)),
+        );
+      }
       names.push(...added);
       // Nothing counts of the first round: nodes are new to the controllers.
       await renewInTurns(context, { connection, names, spreadMs: WARM_UP_MS });

@@ -72,7 +72,7 @@ async function fill(
 
 async function timeCalls({ endpoint }: ApiServer, created: number) {
   const connection = connect(endpoint, { protocol: "HTTP/2", connections: 1 });
-  const times = { creations: [] as number[], gets: [] as number[], pages: [] as number[] };
+  const times: Record<"creations" | "gets" | "pages", number[]> = { creations: [], gets: [], pages: [] };
   try {
     for (let sample = 0; sample < SAMPLES; sample++) {
       const begun = performance.now();

@@ -10,6 +10,12 @@ import { timeOnePod } from "./grown-pods.ts";
 const PAUSE_MS = 300;
 const CONFIG_MAP = "grown-volumes";
 
+interface Timed {
+  volumes: number;
+  starts: number[];
+  stops: number[];
+}
+
 /** Pods with ever more volumes, each a config map or an empty directory. */
 export const growVolumes: ClusterCase = async (context) => {
   const { api, sizes, signal, progress } = context;
@@ -18,7 +24,7 @@ export const growVolumes: ClusterCase = async (context) => {
   await putObject(api.connection, "ConfigMap", { name: CONFIG_MAP, data: { "app.conf": "a=1\n".repeat(100) } });
   try {
     return await runAlone(program, async () => {
-      const times = sizes.growVolumes.map((volumes) => ({ volumes, starts: [] as number[], stops: [] as number[] }));
+      const times: Timed[] = sizes.growVolumes.map((volumes) => ({ volumes, starts: [], stops: [] }));
       // One of each in turns, so that noise meets all of them; the first of each warms up.
       for (let sample = -1; sample < sizes.growVolumesPods; sample++) {
         for (const { volumes, starts, stops } of times) {

@@ -8,7 +8,7 @@ import { formatMarkdownTable } from "./markdown-table.ts";
 import type { Run } from "./run-file.ts";
 
 /** What stands in the page for a place of the template: text, and perhaps a picture that the text shows. */
-export interface Block {
+interface Block {
   text: string;
   picture?: { file: string; svg: string };
 }
@@ -27,8 +27,8 @@ const NOTHING: Block = { text: "This run did not measure it." };
 /** The blocks of the template, by their names. */
 export const BLOCKS: Readonly<Record<string, MakeBlock>> = {
   circumstances: ({ circumstances }) => {
-    const { date, minutes, isQuick } = circumstances;
-    const text = `${date}, ${Math.round(minutes)} minutes: ${describeCircumstances(circumstances)}.`;
+    const { date, minutes, isQuick, failures = [] } = circumstances;
+    const text = `${date}, ${Math.round(minutes)} minutes: ${describeCircumstances(circumstances)}.${failures.map((failure) => ` Not measured, for it failed: ${failure}.`).join("")}`;
     return {
       text: isQuick ? `**Few samples (\`--quick\`): they say that it works, not how fast it is.** ${text}` : text,
     };

@@ -1,5 +1,5 @@
 /** The prose of the page, with places for the figures. */
-export const TEMPLATE = new URL("performance.template.md", import.meta.url);
+export const TEMPLATE = new URL("page-template.txt", import.meta.url);
 /** The figures of the page. */
 export const NEWEST_RUN = new URL("newest-run.jsonl", import.meta.url);
 /** The page; its pictures lie beside it. */
