@@ -89,6 +89,24 @@ describe("a container", () => {
     expect(await allocate(rig, "uid-1", 2, { ...ANYWHERE, predecessors: ["init"] })).toBeUndefined();
   });
 
+  it("shares devices of init containers with none that runs beside it: a sidecar, or another container", async () => {
+    const { rig } = await startRig();
+    const give = async (name: string, amount: number, predecessors: readonly string[]) => {
+      const user = { podUid: "uid-1", container: containerWith(amount, name) };
+      expect(await rig.devices.allocate(user, { ...ANYWHERE, predecessors }, rig.signal), name).toBeUndefined();
+      return await rig.devices.prepare(user, rig.signal);
+    };
+    const having = (value: string) => ({ options: { envs: [{ value }] } });
+    expect(await give("init", 1, [])).toMatchObject(having("a"));
+    expect(await give("sidecar", 1, ["init"])).toMatchObject(having("a"));
+    expect(await give("main", 1, ["init"])).toMatchObject(having("b"));
+    expect(await give("other", 1, ["init"])).toMatchObject(having("c"));
+    const late = { podUid: "uid-1", container: containerWith(1, "late") };
+    expect(await rig.devices.allocate(late, { ...ANYWHERE, predecessors: ["init"] }, rig.signal)).toContain(
+      "Requested: 1, Available: 0",
+    );
+  });
+
   it("gets devices at its start where their plugin came after the pod", async () => {
     const { rig } = await startRig();
     const user = { podUid: "uid-1", container: containerWith(1) };

@@ -9,6 +9,7 @@ import type { NumaHint } from "../topology/merge-hints.ts";
 import { chooseDevices } from "./choose-devices.ts";
 import { type AssignedDevices, type DeviceAssignments, listDeviceIds, NO_NUMA_NODE } from "./device-assignments.ts";
 import { computeDeviceHints } from "./device-hints.ts";
+import { type DeviceHolders, listDevicesOf, listReusableDevices } from "./device-holders.ts";
 import type { DeviceInventory, DeviceResource } from "./device-inventory.ts";
 import { type DeviceOptions, joinDeviceResponses, NO_DEVICE_OPTIONS } from "./device-options.ts";
 import { preStartContainer } from "./pre-start-container.ts";
@@ -71,17 +72,12 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
     return new Map(limits.filter(([, wanted]) => wanted > 0));
   };
   const wishesOf = (container: Container) => wishesIn(container.resources?.limits ?? {});
-  const idsOf = (podUid: string, containers: readonly string[], resource: string): string[] => {
-    const assigned = containers.flatMap((name) => assignments.ofContainer(podUid, name).get(resource) ?? []);
-    return [...new Set(assigned.flatMap(listDeviceIds))].sort();
-  };
-
   const hintsOf = (wishes: ReadonlyMap<string, number>, holders: DeviceHolders, machineNodes: readonly number[]) =>
     [...wishes].map(([name, wanted]) => {
       const resource = inventory.get(name);
       if (resource === undefined) return undefined;
-      const present = idsOf(holders.podUid, holders.containers, name);
-      const reusable = idsOf(holders.podUid, holders.predecessors, name);
+      const present = listDevicesOf(assignments, holders, name);
+      const reusable = listReusableDevices(assignments, holders, name);
       const inUse = assignments.inUse(name);
       return computeDeviceHints({ resource, wanted, present, inUse, reusable, machineNodes });
     });
@@ -96,6 +92,7 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
     const { name: resourceName, wanted } = wish;
     const resource = inventory.get(resourceName);
     const present = assignments.ofContainer(podUid, container.name).get(resourceName);
+    const holders = { podUid, containers: [container.name], predecessors: place.predecessors };
     const choice = await chooseDevices(
       {
         resourceName,
@@ -103,7 +100,7 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
         wanted,
         present: present && listDeviceIds(present),
         inUse: assignments.inUse(resourceName),
-        reusable: idsOf(podUid, place.predecessors, resourceName),
+        reusable: listReusableDevices(assignments, holders, resourceName),
         numaNodes: place.numaNodes,
         podUid,
         container: container.name,
@@ -187,13 +184,6 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
       return { ok: true, options: joinDeviceResponses(responses) };
     },
   };
-}
-
-/** Whose devices count: those that the containers have, and those that become free for them. */
-interface DeviceHolders {
-  readonly podUid: string;
-  readonly containers: readonly string[];
-  readonly predecessors: readonly string[];
 }
 
 interface Wish {
