@@ -230,13 +230,6 @@ function describeTrees() {
     expect([await read("a"), await read("other/b")]).toEqual(["in a", "in b"]);
   });
 
-  it("makes a tree that is too large to be made at once", async () => {
-    const data = Buffer.alloc(512 * 1024, "x");
-    const large = new Map([["large", { data, mode: 0o600 }]]);
-    await files.createTree(path("tree"), tree([], { files: large, isInMemory: true }));
-    expect((await files.read(path("tree/large"), data.length)).equals(data)).toBe(true);
-  });
-
   it("gives everything to the group and each file to its user", async () => {
     const own = { data: Buffer.from("secret"), mode: 0o600, user: 1_234 };
     await files.createTree(path("tree"), tree([], { files: new Map([["sub/token", own]]), group: 2_000 }));

@@ -21,7 +21,7 @@ export interface VolumeDirectoryPlan {
 }
 
 /** A directory that is ready for what the volume shows. */
-export interface VolumeDirectory {
+interface VolumeDirectory {
   readonly path: string;
   /** It was made by this call, so that nothing is in it. */
   readonly isNew: boolean;
