@@ -1,10 +1,10 @@
+import { findApiReference } from "../../api/api-references.ts";
 import type { Pod } from "../../api/gen/types.ts";
 import { type KubeObject, typed } from "../../api/object.ts";
 import { CONFIG_MIRROR_ANNOTATION } from "../../api/well-known.ts";
 import type { AdmissionRequest } from "../ports/request.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { NodeRequest, NodeRestrictionDeps } from "./node-request.ts";
-import { findApiReference } from "./pod-references.ts";
 import { missing, refusal } from "./refusal.ts";
 import { isSameValue } from "./same-value.ts";
 
@@ -45,7 +45,7 @@ function restrictCreation({ request, node }: NodeRequest, pod: Pod, reader: Reso
   if (pod.spec?.nodeName !== node) throw refuse("can only create pods with spec.nodeName set to itself");
   requireOwner({ request, node }, pod, reader);
   const reference = findApiReference(pod);
-  if (reference !== undefined) throw refuse(`can not create pods that reference ${reference}`);
+  if (reference !== undefined) throw refuse(`can not create pods that reference ${reference.resource}`);
 }
 
 /** Throws unless the mirror pod has its node as owner, with which it is deleted. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { findApiReference } from "../../../api/api-references.ts";
 import { defaultPod } from "../../../api/defaults.ts";
 import { formatFieldError } from "../../../api/field-error.ts";
 import type { Pod } from "../../../api/gen/types.ts";
@@ -7,7 +8,6 @@ import type { KubeObject } from "../../../api/object.ts";
 import { podFullName, podUid } from "../../../api/pods.ts";
 import { validatePod } from "../../../api/validate-pod.ts";
 import type { ManifestObject } from "../../cluster/refs/manifest-objects.ts";
-import { findApiReference } from "./api-references.ts";
 import { DATA_REFUSAL, isDataObject, readDataObject } from "./read-manifest-data.ts";
 import { findRestartProblem } from "./restart-on-change.ts";
 import type { SourcePod } from "./source-snapshot.ts";
@@ -114,7 +114,10 @@ function readDocument(document: ManifestDocument, origin: StaticPodOrigin, hasDa
   const errors = validatePod(pod);
   if (errors.length > 0) return refuse(errors.map(formatFieldError));
   const reference = findApiReference(pod, { hasData });
-  if (reference !== undefined) return refuse([formatFieldError(reference)]);
+  if (reference !== undefined) {
+    const message = `static pods may not reference ${reference.resource}`;
+    return refuse([formatFieldError({ path: reference.path, message })]);
+  }
   const remark = findRestartProblem(pod);
   return { pod, errors: [], warnings: remark === undefined ? warnings : [...warnings, prefix + remark] };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Container, PodSpec, Volume } from "../../../api/gen/types.ts";
 import { findApiReference } from "./api-references.ts";
+import type { Container, PodSpec, Volume } from "./gen/types.ts";
 
 const volumes = (volume: Omit<Volume, "name">): Partial<PodSpec> => ({
   volumes: [
@@ -11,6 +11,7 @@ const volumes = (volume: Omit<Volume, "name">): Partial<PodSpec> => ({
 const projected = (source: object): Partial<PodSpec> =>
   volumes({ projected: { sources: [{ downwardAPI: {} }, source] } });
 const container = (fields: Partial<Container>): Container => ({ name: "main", ...fields });
+const OF_TOMORROW = '[{"name":"a","emptyDir":{}},{"name":"v","ofTomorrow":{}}]';
 const find = (spec: Partial<PodSpec>) => findApiReference({ spec: { containers: [container({})], ...spec } });
 
 describe("references to API objects", () => {
@@ -43,8 +44,8 @@ describe("references to API objects", () => {
         containers: [container({ env: [{ name: "A" }, { name: "B", valueFrom: { configMapKeyRef: { key: "k" } } }] })],
       },
     ],
-    ["spec.volumes[1].secret", "secrets (via secret volumes)", volumes({ secret: {} })],
-    ["spec.volumes[1].configMap", "configmaps (via configmap volumes)", volumes({ configMap: {} })],
+    ["spec.volumes[1].secret", "secrets", volumes({ secret: {} })],
+    ["spec.volumes[1].configMap", "configmaps", volumes({ configMap: {} })],
     ["spec.volumes[1].csi", "csidrivers (via CSI volumes)", volumes({ csi: { driver: "x" } })],
     [
       "spec.volumes[1].persistentVolumeClaim",
@@ -53,19 +54,20 @@ describe("references to API objects", () => {
     ],
     ["spec.volumes[1].ephemeral", "persistentvolumeclaims (via ephemeral volumes)", volumes({ ephemeral: {} })],
     ["spec.volumes[1].cephfs.secretRef", "secrets", volumes({ cephfs: { monitors: [], secretRef: { name: "x" } } })],
-    ["spec.volumes[1].projected.sources[1].secret", "secrets (via projected volumes)", projected({ secret: {} })],
+    ["spec.volumes[1].projected.sources[1].secret", "secrets", projected({ secret: {} })],
     [
       "spec.volumes[1].projected.sources[1].serviceAccountToken",
       "serviceaccounts (via projected volumes)",
       projected({ serviceAccountToken: { path: "x" } }),
     ],
+    ["spec.volumes[1].ofTomorrow", 'what "ofTomorrow" is made of', { volumes: JSON.parse(OF_TOMORROW) }],
     [
       "spec.volumes[1].projected.sources[1].clusterTrustBundle",
       "clustertrustbundles",
       projected({ clusterTrustBundle: {} }),
     ],
   ])("CVE-2025-4563: refuses %s", (path, resource, spec) => {
-    expect(find(spec)).toEqual({ path, message: `static pods may not reference ${resource}` });
+    expect(find(spec)).toMatchObject({ path, resource });
   });
 
   it.each<[string, Partial<PodSpec>]>([
