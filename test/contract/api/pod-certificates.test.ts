@@ -121,7 +121,7 @@ describe.each(SERVING)("requests for the certificates of pods, on $name", (candi
     const query = { fieldSelector: "spec.podName=q" };
     const { body } = await server.admin.json("GET", REQUESTS, undefined, { headers, query });
     expect(body).toMatchObject({
-      rows: [{ cells: ["printed", "q", "default", "m", "example.com/printed", "Pending"] }],
+      rows: [{ cells: ["printed", "q", "default", "m", "example.com/printed", "Pending", "<none>"] }],
     });
   });
 
