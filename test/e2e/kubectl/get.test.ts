@@ -36,8 +36,8 @@ describe("kubectl get", () => {
     expect(rowsOf(await kubectl.ok("get service,serviceaccount,configmap,namespace"))).toEqual([
       "NAME | TYPE | CLUSTER-IP | EXTERNAL-IP | PORT(S) | AGE",
       "service/kubernetes | ClusterIP | 10.96.0.1 | <none> | 443/TCP | AGE",
-      "NAME | SECRETS | AGE",
-      "serviceaccount/default | 0 | AGE",
+      "NAME | AGE",
+      "serviceaccount/default | AGE",
       "NAME | DATA | AGE",
       "configmap/kube-root-ca.crt | 1 | AGE",
       "configmap/settings | 1 | AGE",
@@ -70,11 +70,11 @@ describe("kubectl get", () => {
       "service/kubernetes | ClusterIP | 10.96.0.1 | <none> | 443/TCP | AGE",
     ]);
     expect(rowsOf(await kubectl.ok("get serviceaccounts -A"))).toEqual([
-      "NAMESPACE | NAME | SECRETS | AGE",
-      "default | default | 0 | AGE",
-      "kube-node-lease | default | 0 | AGE",
-      "kube-public | default | 0 | AGE",
-      "kube-system | default | 0 | AGE",
+      "NAMESPACE | NAME | AGE",
+      "default | default | AGE",
+      "kube-node-lease | default | AGE",
+      "kube-public | default | AGE",
+      "kube-system | default | AGE",
     ]);
   });
 
