@@ -206,5 +206,10 @@ export const REPORT: Sizes = {
   apiParallelCreates: 2_000,
   apiLists: 10,
   growPods: [10, 100, 250, 500],
-  growIdleSeconds: 8,
+  growSecrets: [1, 10, 100, 1_000],
+  growObjects: [1_000, 10_000, 50_000],
+  growWatchers: [10, 100, 1_000],
+  growNodes: [1, 10, 100, 300],
+  growIdleSeconds: 5,
+  restarts: 3,
 };

@@ -10,6 +10,8 @@ const RESOURCE = "jobs.batch";
 /** What the pods of a job came to, by what its nodes said. */
 interface Outcome {
   readonly succeeded: Set<string>;
+  /** Those of them that nobody had told to end: a job that replaces such a pod at once counts it as failed. */
+  readonly lasting: Set<string>;
   readonly indexes: Set<number>;
   mostParallel: number;
 }
@@ -18,7 +20,12 @@ interface Outcome {
 export function createJobCheck({ ledger, fail }: ControlPlaneWorld): LedgerCheck {
   const outcomes = new Map<string, Outcome>();
   const outcomeOf = (uid: string) => {
-    const outcome = outcomes.get(uid) ?? { succeeded: new Set(), indexes: new Set(), mostParallel: 0 };
+    const outcome = outcomes.get(uid) ?? {
+      succeeded: new Set(),
+      lasting: new Set(),
+      indexes: new Set(),
+      mostParallel: 0,
+    };
     outcomes.set(uid, outcome);
     return outcome;
   };
@@ -27,14 +34,14 @@ export function createJobCheck({ ledger, fail }: ControlPlaneWorld): LedgerCheck
     const owner = ownerOf(ledger, pod, RESOURCE, "Job");
     if (!isStanding(owner)) return;
     const job = typed("Job", owner);
-    const { succeeded, indexes, mostParallel } = outcomeOf(job.metadata.uid ?? "");
+    const { lasting, indexes, mostParallel } = outcomeOf(job.metadata.uid ?? "");
     const active = podsOf(ledger, job).filter(isActive);
     const index = completionIndexOf(pod);
     const name = `job ${job.metadata.name}`;
     const { completions = 0 } = job.spec ?? {};
     if (active.length > mostParallel) fail("a job keeps its parallelism", `${name} has ${active.length} pods`);
     if (index === undefined) {
-      const sum = succeeded.size + active.length;
+      const sum = lasting.size + active.length;
       if (sum > completions) fail("a job runs no pod too many", `${name}: ${sum} succeeded or run of ${completions}`);
       return;
     }
@@ -60,6 +67,7 @@ export function createJobCheck({ ledger, fail }: ControlPlaneWorld): LedgerCheck
       if (pod.status?.phase !== "Succeeded" || !isTracked(pod)) return;
       const outcome = outcomeOf(controllerOf(object)?.uid ?? "");
       outcome.succeeded.add(podUid(pod));
+      if (pod.metadata?.deletionTimestamp === undefined) outcome.lasting.add(podUid(pod));
       const index = completionIndexOf(pod);
       if (index !== undefined) outcome.indexes.add(index);
     },

@@ -52,8 +52,10 @@ const findRestlessClaims: Look = ({ ledger }, { directories }) => {
     const missing = wanted.filter((name) => !bound.includes(name));
     if (missing.length > 0) return [`stateful set ${metadata.name} lacks ${missing.join()}`];
     const going = own.filter(({ metadata: { name = "" } }) => !wanted.includes(name));
-    const isShrinking = spec?.persistentVolumeClaimRetentionPolicy?.whenScaled === "Delete";
-    const due = going.filter(({ metadata: { ownerReferences = [] } }) => isShrinking && ownerReferences.length > 0);
+    // A claim of a pod that went goes with it. A policy that comes later says nothing of claims whose pods are gone.
+    const due = going.filter(({ metadata: { ownerReferences = [] } }) =>
+      ownerReferences.some(({ kind }) => kind === "Pod"),
+    );
     return due.length > 0 ? [`stateful set ${metadata.name} keeps ${due.map((one) => one.metadata.name).join()}`] : [];
   });
   const ending = claims.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
@@ -133,9 +135,11 @@ const findRestlessAutoscalers: Look = ({ ledger, clock }, { usage }) =>
     const pods = ledger.list("pods").map((pod) => typed("Pod", pod));
     const isEarly = pods.some(({ status }) => (parseTime(status?.startTime) ?? 0) > clock.now());
     if (isEarly) return [];
-    const ratio = usage.load(name) / TARGET_MILLICORES / replicas;
+    // Each pod's use is told in whole millicores, rounded up as quantities are.
+    const told = Math.ceil(usage.load(name) / replicas);
+    const ratio = told / TARGET_MILLICORES;
     const { minReplicas = 1, maxReplicas } = spec;
-    const wanted = Math.min(maxReplicas, Math.max(minReplicas, Math.ceil(usage.load(name) / TARGET_MILLICORES)));
+    const wanted = Math.min(maxReplicas, Math.max(minReplicas, Math.ceil(ratio * replicas)));
     const isRight = replicas === wanted || (Math.abs(ratio - 1) <= TOLERANCE && replicas >= minReplicas);
     const text = `autoscaler ${name} has ${replicas} of ${wanted} and says ${JSON.stringify(status)}`;
     return isRight && status?.currentReplicas === replicas && status.desiredReplicas === replicas ? [] : [text];
