@@ -1,10 +1,43 @@
 import type { ClusterCaseContext } from "../cluster/cluster-case.ts";
-import type { NodeProgram } from "../cluster/node-program.ts";
+import type { NodeProcess, NodeProgram } from "../cluster/node-program.ts";
 import { createPodOn, deletePod, showsGone, showsRunning } from "../cluster/pods.ts";
-import type { Manifest } from "../workload.ts";
+import { runAlone } from "../cluster/turns.ts";
+import type { Measure } from "../measure.ts";
+import { type Manifest, sleepingPod } from "../workload.ts";
 
 /** So many calls at a time: a client that made hundreds at once would be measured itself. */
 const AT_A_TIME = 50;
+
+/** A node agent on which so many pods run. */
+export interface Grown {
+  program: NodeProgram;
+  process: NodeProcess;
+  pods: number;
+}
+
+/** Measures the first program with ever more pods, which are gone afterwards. `prefix` begins their names. */
+export async function measureGrowing(
+  context: ClusterCaseContext,
+  prefix: string,
+  measureAt: (grown: Grown) => Promise<Measure[]>,
+): Promise<Measure[]> {
+  const [program] = context.programs;
+  if (program === undefined) return [];
+  const names: string[] = [];
+  return await runAlone(program, async (process) => {
+    const measures: Measure[] = [];
+    for (const pods of context.sizes.growPods) {
+      context.progress(`${pods} pods`);
+      const added = Array.from({ length: pods - names.length }, (_, index) => `${prefix}-${names.length + index}`);
+      await startPods(context, program, added.map(sleepingPod));
+      names.push(...added);
+      measures.push(...(await measureAt({ program, process, pods })));
+    }
+    context.progress("removing the pods");
+    await removePods(context, names);
+    return measures;
+  });
+}
 
 /** Creates them all; resolves when each was seen Running. */
 export async function startPods(

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClusterCase, ClusterCaseContext } from "../cluster/cluster-case.ts";
-import type { NodeProcess, NodeProgram } from "../cluster/node-program.ts";
-import { runAlone } from "../cluster/turns.ts";
+import type { NodeProcess } from "../cluster/node-program.ts";
 import { readCpuMs, readMemory } from "../control-plane/server-process.ts";
 import type { Measure, Target, Unit } from "../measure.ts";
 import { summarize } from "../stats.ts";
 import { sleepingPod } from "../workload.ts";
-import { removePods, startPods, timeOnePod } from "./grown-pods.ts";
+import { type Grown, measureGrowing, timeOnePod } from "./grown-pods.ts";
 
 const SETTLE_MS = 3_000;
 const SECOND = 1_000;
@@ -15,30 +14,8 @@ const SAMPLES = 5;
 const MEMORY_TARGETS: Readonly<Record<number, number>> = { 100: 75, 500: 150 };
 
 /** What a node agent costs with ever more pods, on the fake runtime: all that is measured is the agent's own. */
-export const growPods: ClusterCase = async (context) => {
-  const [program] = context.programs;
-  if (program === undefined) return [];
-  const names: string[] = [];
-  return await runAlone(program, async (process) => {
-    const measures: Measure[] = [];
-    for (const pods of context.sizes.growPods) {
-      context.progress(`${pods} pods`);
-      const added = Array.from({ length: pods - names.length }, (_, index) => `grown-${names.length + index}`);
-      await startPods(context, program, added.map(sleepingPod));
-      names.push(...added);
-      measures.push(...(await measureAt(context, { program, process, pods })));
-    }
-    context.progress("removing the pods");
-    await removePods(context, names);
-    return measures;
-  });
-};
-
-interface Grown {
-  program: NodeProgram;
-  process: NodeProcess;
-  pods: number;
-}
+export const growPods: ClusterCase = async (context) =>
+  await measureGrowing(context, "grown", async (grown) => await measureAt(context, grown));
 
 async function measureAt(context: ClusterCaseContext, { program, process, pods }: Grown): Promise<Measure[]> {
   const { sizes, signal } = context;

@@ -2,45 +2,22 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ClusterCase, ClusterCaseContext } from "../cluster/cluster-case.ts";
 import type { NodeProcess, NodeProgram } from "../cluster/node-program.ts";
 import { createPodOn } from "../cluster/pods.ts";
-import { runAlone } from "../cluster/turns.ts";
 import { readCpuMs } from "../control-plane/server-process.ts";
 import type { Measure, Unit } from "../measure.ts";
 import { listContainers, toMilliseconds } from "../observe.ts";
 import { summarize } from "../stats.ts";
-import { endingPod, sleepingPod } from "../workload.ts";
-import { removePods, startPods } from "./grown-pods.ts";
+import { endingPod } from "../workload.ts";
+import { type Grown, measureGrowing, removePods } from "./grown-pods.ts";
 
 const SETTLE_MS = 3_000;
 const SECOND = 1_000;
 const ENDING_CONTAINERS = 5;
 
 /** A runtime that tells of no event: the node agent looks at all pods every second. On the fake runtime. */
-export const growRelist: ClusterCase = async (context) => {
-  const [program] = context.programs;
-  if (program === undefined) return [];
-  const names: string[] = [];
-  return await runAlone(program, async (process) => {
-    const measures: Measure[] = [];
-    for (const pods of context.sizes.growPods) {
-      context.progress(`${pods} pods`);
-      const added = Array.from({ length: pods - names.length }, (_, index) => `listed-${names.length + index}`);
-      await startPods(context, program, added.map(sleepingPod));
-      names.push(...added);
-      measures.push(...(await measureAt(context, { program, process, pods })));
-    }
-    context.progress("removing the pods");
-    await removePods(context, names);
-    return measures;
-  });
-};
+export const growRelist: ClusterCase = async (context) =>
+  await measureGrowing(context, "listed", async (grown) => await measureAt(context, grown));
 
-interface Relisted {
-  program: NodeProgram;
-  process: NodeProcess;
-  pods: number;
-}
-
-async function measureAt(context: ClusterCaseContext, { program, process, pods }: Relisted): Promise<Measure[]> {
+async function measureAt(context: ClusterCaseContext, { program, process, pods }: Grown): Promise<Measure[]> {
   const { sizes, signal } = context;
   await delay(SETTLE_MS, undefined, { signal });
   const [begun, cpuMs, before] = [performance.now(), await readCpuMs([process.pid]), await readRelists(process)];

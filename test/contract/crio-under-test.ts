@@ -4,22 +4,13 @@ import { openSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { silentLog } from "../../src/base/log.ts";
-import { createMetrics } from "../../src/base/metrics.ts";
 import { findCniBinDirectory, findProgram, readHasSysResource } from "../../src/cluster/containerd/machine-facts.ts";
 import { unmountBeneath } from "../../src/cluster/containerd/mount-namespace.ts";
 import { buildImages } from "../../src/cluster/images/build-images.ts";
-import { DEMO_IMAGE, PAUSE_IMAGE } from "../../src/cluster/images/image-references.ts";
+import { PAUSE_IMAGE } from "../../src/cluster/images/image-references.ts";
 import { runCommand } from "../../src/cluster/processes/run-command.ts";
-import { connectCri } from "../../src/cri/connect.ts";
-import { connectContainerdEvents } from "../../src/cri/containerd-events.ts";
-import { createRuntimeEvents } from "../../src/cri/create-runtime-events.ts";
-import { watchOwnStops } from "../../src/cri/own-stops.ts";
-import type { Cri } from "../../src/cri/port.ts";
-import { createLinuxHost } from "../../src/host/linux/create-linux-host.ts";
 import { claimNetwork } from "../machine/claims.ts";
-import type { RuntimeUnderTest } from "./runtime-under-test.ts";
+import { connectRuntime, type RuntimeUnderTest, untilNetworkReady } from "./runtime-under-test.ts";
 
 /** CRI-O's program, with `pinns` beside it. Debian has no package of it. */
 const crio = process.env["NODELET_TEST_CRIO"] ?? "";
@@ -70,31 +61,21 @@ export async function startCrio(): Promise<RuntimeUnderTest> {
   await writeConfiguration(directory, { bridge, podCidr });
   await importImages(directory);
   let program = startProgram(directory);
-  const endpoint = `unix://${directory}/crio.sock`;
-  const connected = connectCri({ endpoint, requestTimeoutMs: 20_000, log: silentLog, metrics: createMetrics() });
-  const { runtime, stops } = watchOwnStops(connected.runtime);
-  const cri = { ...connected, runtime };
-  const containerd = connectContainerdEvents(endpoint);
-  const { clock } = createLinuxHost();
-  await untilReady(cri);
+  const { close, ...connected } = connectRuntime(`unix://${directory}/crio.sock`);
+  const { cri } = connected;
+  await untilNetworkReady(cri);
   return {
-    cri,
-    events: createRuntimeEvents({ runtime, containerd, stops, clock, log: silentLog }),
-    clock,
-    image: DEMO_IMAGE,
+    ...connected,
     logDirectory: join(directory, "pod-logs"),
-    wait: async (ms) => await delay(ms),
-    settled: async (promise) => await promise,
     async restart() {
       await stopProgram(program);
       program = startProgram(directory);
-      await untilReady(cri);
+      await untilNetworkReady(cri);
     },
     async dispose() {
       const { items } = await cri.runtime.listPodSandbox({ filter: undefined });
       for (const { id } of items) await cri.runtime.removePodSandbox({ podSandboxId: id });
-      cri.close();
-      containerd.close();
+      close();
       await stopProgram(program);
       await unmountBeneath(directory);
       await runCommand("ip", ["link", "delete", bridge]).catch(() => undefined);
@@ -173,13 +154,4 @@ async function stopProgram(program: ChildProcess): Promise<void> {
   const timer = setTimeout(() => program.kill("SIGKILL"), STOP_GRACE_MS);
   await ended;
   clearTimeout(timer);
-}
-
-async function untilReady({ runtime }: Cri): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt++) {
-    const answer = await runtime.status({ verbose: false }).catch(() => undefined);
-    if (answer?.status?.conditions.every(({ status }) => status) === true) return;
-    await delay(50);
-  }
-  throw new Error("CRI-O did not become ready");
 }

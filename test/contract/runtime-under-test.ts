@@ -90,30 +90,39 @@ async function startIn(directory: string): Promise<RuntimeUnderTest> {
   const start = async () => await startContainerd(options);
   let containerd: Containerd = await start();
   for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);
-  const { endpoint } = containerd;
-  const connected = connectCri({ endpoint, requestTimeoutMs: 20_000, log: silentLog, metrics: createMetrics() });
-  const { runtime, stops } = watchOwnStops(connected.runtime);
-  const cri = { ...connected, runtime };
-  const containerdEvents = connectContainerdEvents(endpoint);
-  const { clock } = createLinuxHost();
-  await untilNetworkReady(cri);
+  const { close, ...connected } = connectRuntime(containerd.endpoint);
+  await untilNetworkReady(connected.cri);
   return {
-    cri,
-    events: createRuntimeEvents({ runtime, containerd: containerdEvents, stops, clock, log: silentLog }),
-    clock,
-    image: DEMO_IMAGE,
+    ...connected,
     logDirectory: join(directory, "pod-logs"),
-    wait: async (ms) => await delay(ms),
-    settled: async (promise) => await promise,
     async restart() {
       await containerd.stop();
       containerd = await start();
     },
     async dispose() {
-      cri.close();
-      containerdEvents.close();
+      close();
       await containerd.stop();
       await removeRuntime(directory);
+    },
+  };
+}
+
+/** A real runtime as the cases talk to it, on this machine's clock. */
+export function connectRuntime(endpoint: string) {
+  const connected = connectCri({ endpoint, requestTimeoutMs: 20_000, log: silentLog, metrics: createMetrics() });
+  const { runtime, stops } = watchOwnStops(connected.runtime);
+  const containerd = connectContainerdEvents(endpoint);
+  const { clock } = createLinuxHost();
+  return {
+    cri: { ...connected, runtime },
+    events: createRuntimeEvents({ runtime, containerd, stops, clock, log: silentLog }),
+    clock,
+    image: DEMO_IMAGE,
+    wait: async (ms: number) => await delay(ms),
+    settled: async <T>(promise: Promise<T>) => await promise,
+    close() {
+      connected.close();
+      containerd.close();
     },
   };
 }
@@ -124,11 +133,12 @@ async function containerdOptions(directory: string) {
   return { directory, log: silentLog, ...network, ...(binary ? { binary } : {}) };
 }
 
-async function untilNetworkReady({ runtime }: Cri): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    const { status } = await runtime.status({ verbose: false });
-    if (status?.conditions.every((condition) => condition.status)) return;
+/** Waits until the runtime answers and says that all is ready. */
+export async function untilNetworkReady({ runtime }: Cri): Promise<void> {
+  for (let attempt = 0; attempt < 400; attempt++) {
+    const answer = await runtime.status({ verbose: false }).catch(() => undefined);
+    if (answer?.status?.conditions.every((condition) => condition.status) === true) return;
     await delay(50);
   }
-  throw new Error("containerd's network did not become ready");
+  throw new Error("the runtime's network did not become ready");
 }
