@@ -97,7 +97,6 @@ describe("room for a critical pod", () => {
       phase: "terminating",
       evicted: true,
       statusOverride: {
-        phase: "Failed",
         reason: "Preempting",
         message: "Preempted in order to admit critical pod",
         disruption: "Pod was preempted by Kubelet to accommodate a critical pod.",

@@ -67,8 +67,8 @@ interface Making {
 }
 
 const MESSAGE = "Preempted in order to admit critical pod";
+/** It has no phase: upstream lets the containers decide, and its test suite asks for Succeeded where all end with 0. */
 const VERDICT: StatusOverride = {
-  phase: "Failed",
   reason: "Preempting",
   message: MESSAGE,
   disruption: "Pod was preempted by Kubelet to accommodate a critical pod.",

@@ -106,6 +106,17 @@ describe("the phase", () => {
     expect([status.phase, status.reason, status.message]).toEqual(["Running", "NodeAffinity", undefined]);
   });
 
+  test("a preempted pod's end is what its containers say, and tells why it ended", () => {
+    const override = { reason: "Preempting", message: "Preempted", disruption: "Pod was preempted by Kubelet." };
+    const ending = compute({}, ["main running"], { override, workerPhase: "terminating" });
+    expect(ending).toMatchObject({ phase: "Running", reason: "Preempting", message: "Preempted" });
+    const ended = (exitCode: number) =>
+      compute({}, [`main exited:${exitCode}`], { previous: ending, workerPhase: "terminated" });
+    expect(ended(0)).toMatchObject({ phase: "Succeeded", reason: "Preempting", message: "Preempted" });
+    expect(ended(143)).toMatchObject({ phase: "Failed", reason: "Preempting" });
+    expect(conditionOf(ended(0), "DisruptionTarget")).toMatchObject({ status: "True", reason: "TerminationByKubelet" });
+  });
+
   test("a reason goes with its phase", () => {
     const previous: PodStatus = { phase: "Pending", reason: "Waiting", message: "for the volume" };
     expect(compute({}, [], { previous })).toMatchObject(previous);

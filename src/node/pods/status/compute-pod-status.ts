@@ -6,7 +6,7 @@ import { findRestartTriggers, mayRestartAll } from "../../runtime/plan/restart-a
 import { computeSandboxChange } from "../../runtime/plan/sandbox-change.ts";
 import { computeContainerStatuses } from "./container-statuses.ts";
 import { computePodAddresses } from "./pod-addresses.ts";
-import { computePodConditions } from "./pod-conditions.ts";
+import { computePodConditions, findNodeDisruption } from "./pod-conditions.ts";
 import { computePodPhase } from "./pod-phase.ts";
 import type { PodStatusInput } from "./pod-status-input.ts";
 import { computePodResourceStatus } from "./resource-status.ts";
@@ -51,7 +51,10 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
 
 type Verdict = Pick<PodStatus, "phase" | "reason" | "message">;
 
-/** A terminal phase stays, with its reason; an override takes precedence over what the containers say. */
+/**
+ * A terminal phase stays, with its reason; an override takes precedence over what the containers say. A reason goes with
+ * its phase, but for that of a pod that the node disrupts: it says why the pod ended, whatever its containers say.
+ */
 function settlePhase(input: PodStatusInput, published: PodStatus, computed: string): Verdict {
   const { override } = input;
   const final = [published, input.pod.status].find((status) => isTerminalPhase(status?.phase));
@@ -59,7 +62,7 @@ function settlePhase(input: PodStatusInput, published: PodStatus, computed: stri
   const phase = override?.phase ?? final?.phase ?? computed;
   if (override !== undefined) return verdictOf({ ...override, phase });
   if (final !== undefined) return verdictOf(final);
-  if (phase !== published.phase) return { phase };
+  if (phase !== published.phase && findNodeDisruption(published) === undefined) return { phase };
   const { reason = input.pod.status?.reason, message = input.pod.status?.message } = published;
   return verdictOf({ phase, reason, message });
 }

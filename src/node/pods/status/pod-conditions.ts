@@ -19,7 +19,7 @@ interface ConditionsInput {
 }
 
 /** The reason of a disruption that the node brings about and no other component (upstream: types.go). */
-export const TERMINATION_BY_KUBELET = "TerminationByKubelet";
+const TERMINATION_BY_KUBELET = "TerminationByKubelet";
 
 type Verdict = Pick<PodCondition, "status" | "reason" | "message">;
 
@@ -60,6 +60,13 @@ export function computePodConditions(input: ConditionsInput): PodCondition[] {
   if (input.allRestarting !== undefined) own.push(["AllContainersRestarting", restartingVerdict(input)]);
   const conditions = [...(input.resize ?? []), ...own.map(([type, verdict]) => ({ type, ...verdict }))];
   return [...kept, ...conditions.map((condition) => withTransition(published, condition, input.now))];
+}
+
+/** The condition by which the node says that it ends the pod, or ended it, for its own sake. */
+export function findNodeDisruption(status: PodStatus): PodCondition | undefined {
+  return status.conditions?.find(
+    ({ type, reason }) => type === "DisruptionTarget" && reason === TERMINATION_BY_KUBELET,
+  );
 }
 
 function disruptionByNode(message: string): PodCondition {

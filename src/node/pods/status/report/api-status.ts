@@ -2,7 +2,7 @@ import type { Pod, PodCondition, PodStatus } from "../../../../api/gen/types.ts"
 import { isTerminalPhase } from "../../../../api/pods.ts";
 import { formatTime } from "../../../../base/clock.ts";
 import { mergePodStatus, withVerdictOf } from "../merge-pod-status.ts";
-import { isOwnedCondition, TERMINATION_BY_KUBELET } from "../pod-conditions.ts";
+import { findNodeDisruption, isOwnedCondition } from "../pod-conditions.ts";
 import type { PublishedStatus } from "../pod-statuses.ts";
 
 /**
@@ -101,9 +101,7 @@ function latest(own: number | undefined, known: number | undefined): number | un
  */
 function disruptionByNode(api: PodStatus, own: PodStatus, now: number): PodCondition | undefined {
   if (isTerminalPhase(api.phase) || !isTerminalPhase(own.phase)) return undefined;
-  const ours = own.conditions?.find(({ type, reason }) => {
-    return type === "DisruptionTarget" && reason === TERMINATION_BY_KUBELET;
-  });
+  const ours = findNodeDisruption(own);
   if (ours === undefined) return undefined;
   const known = api.conditions?.find(({ type }) => type === ours.type);
   const kept = known?.status === ours.status ? known.lastTransitionTime : undefined;
