@@ -50,16 +50,19 @@ export function upgradeTls({ ca, ...pair }: CallTls): NonNullable<UpgradeCall["t
   return { ...pair, ...(ca === undefined ? { rejectUnauthorized: false } : { ca }) };
 }
 
-/** The client's headers, without those of its protocol where that is translated on the way. */
+/**
+ * The client's headers without those about its connection, by which it could have a server behind the proxy drop others;
+ * and without those of its protocol where that is translated on the way.
+ */
 export function upgradeHeaders(
   request: Pick<ServedRequest, "headersBeginning" | "header" | "remoteAddress">,
   { isTranslated }: { isTranslated: boolean },
 ): Record<string, string | readonly string[]> {
-  const headers = forwardedHeaders(request);
-  const isKept = (name: string) =>
-    !isTranslated || !(name === "connection" || name === "upgrade" || name.startsWith("sec-websocket-"));
+  const headers = Object.entries(withoutHopByHop(forwardedHeaders(request)));
+  const kept = isTranslated ? headers.filter(([name]) => !name.startsWith("sec-websocket-")) : headers;
   return {
-    ...Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name))),
+    ...Object.fromEntries(kept),
+    ...(!isTranslated && { connection: "Upgrade", upgrade: request.header("upgrade") }),
     host: request.header("host")[0] ?? "",
     "x-forwarded-for": forwardedFor(request),
   };

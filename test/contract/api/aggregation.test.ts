@@ -68,7 +68,8 @@ describe.each(apiServersUnderTest())("an aggregated API server, on $name", (cand
     });
     extension.on("upgrade", (request, socket) => {
       socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n`);
-      socket.write(`${request.headers["x-remote-user"]} at ${request.url}\n`);
+      const { connection, "x-remote-user": user, "x-kept": kept, "x-dropped": dropped } = request.headers;
+      socket.write(`${user} ${connection} ${kept} ${dropped} at ${request.url}\n`);
     });
     extension.on("connection", (socket) => {
       sockets.add(socket);
@@ -188,6 +189,20 @@ describe.each(apiServersUnderTest())("an aggregated API server, on $name", (cand
     expect(socket && (await readLine(socket))).toMatch(new RegExp(` at ${root}/namespaces/x/things/a/exec$`));
     socket?.destroy();
   });
+
+  // A kube-apiserver passes the list on, by which a proxy before the other server may drop our own headers.
+  it.runIf(candidate.isOurs)(
+    "passes no client's list of the headers of its connection on with an upgrade",
+    async () => {
+      const { root, path } = await register(believed());
+      await untilCondition(path, { status: "True" });
+      await untilPassedOn(root);
+      const headers = { connection: "Upgrade, X-Remote-User, X-Dropped", "x-kept": "kept", "x-dropped": "dropped" };
+      const { socket } = await askUpgrade(server.credentials, `${root}/namespaces/x/things/a/exec`, { headers });
+      expect(socket && (await readLine(socket))).toMatch(/^\S+ Upgrade kept undefined at /);
+      socket?.destroy();
+    },
+  );
 
   // A kube-apiserver has no controllers beside it here.
   it.runIf(candidate.isOurs)("deletes what it has of a namespace that is deleted", async () => {
