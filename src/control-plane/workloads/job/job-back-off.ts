@@ -26,9 +26,15 @@ export function continueStreak(
   return { failures: (before?.failures ?? 0) + later.length, lastFailureAt: Math.max(...later) };
 }
 
-/** How long the job waits before it creates another pod; 0 when it need not. */
+/**
+ * How long the job waits before it creates another pod; 0 when it need not. A failure further ahead than the delay itself
+ * was told by a clock that has been set back since: waiting for that time again would take as long as it was set back.
+ */
 export function remainingBackOffMs(streak: FailureStreak | undefined, now: number): number {
-  return streak === undefined ? 0 : Math.max(0, computeBackOff(streak.failures, DELAYS) - (now - streak.lastFailureAt));
+  if (streak === undefined) return 0;
+  const delayMs = computeBackOff(streak.failures, DELAYS);
+  const elapsedMs = now - streak.lastFailureAt;
+  return elapsedMs < -delayMs ? 0 : Math.max(0, delayMs - elapsedMs);
 }
 
 /** How long an index waits for the successor of its failed pod. */

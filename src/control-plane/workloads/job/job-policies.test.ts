@@ -90,4 +90,10 @@ describe("failures in a row", () => {
     expect(remainingBackOffMs({ failures, lastFailureAt: 5_000 }, 5_000)).toBe(waitMs);
     expect(remainingBackOffMs({ failures, lastFailureAt: 5_000 }, 5_000 + waitMs)).toBe(0);
   });
+
+  test("bears a clock that is a little behind, and waits for none that was set back", () => {
+    const streak = { failures: 1, lastFailureAt: 100_000 };
+    expect(remainingBackOffMs(streak, 98_000)).toBe(12_000);
+    expect(remainingBackOffMs(streak, 20_000)).toBe(0);
+  });
 });
