@@ -1,170 +1,44 @@
-/** One line in our own words about a type, or a field as `Type.field`: what `kubectl explain` prints. */
-const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  Affinity: "Rules about which nodes a pod may or should run on.",
-  Binding: "Assigns a pod to a node.",
-  ClusterTrustBundle: "Certificates of authorities that pods may trust.",
-  PodCertificateRequest: "A request of a node for the certificate of one of its pods.",
-  CertificateSigningRequest: "A request for a certificate, to be approved and then signed.",
-  ClusterRole: "A set of permissions that holds in every namespace and for cluster-wide objects.",
-  ClusterRoleBinding: "Gives the permissions of a cluster role to users, groups and service accounts, everywhere.",
-  ConfigMap: "Configuration for pods, as keys with values.",
-  Container: "A process with its own file system, started from an image.",
-  CSIDriver: "What a storage driver can do, and what it wants to know of pods.",
-  CSINode: "The storage drivers of a node.",
-  CustomResourceDefinition: "Adds a kind of object to the API.",
-  DaemonSet: "Runs one pod on each node.",
-  Deployment: "Keeps a number of pods running and replaces them step by step when their template changes.",
-  Endpoints: "The addresses behind a service, in their older form.",
-  EndpointSlice: "A part of the addresses behind a service.",
-  EnvVar: "An environment variable of a container.",
-  Event: "Something that happened to an object, kept for a while.",
-  EventsEvent: "Something that happened to an object, kept for a while.",
-  Eviction: "Asks for the removal of a pod within the limits of its disruption budgets.",
-  FlowSchema: "Which requests belong together to a priority level. Requests are not queued here.",
-  Ingress: "Routes HTTP from outside to services.",
-  Job: "Runs pods until enough of them have succeeded.",
-  CronJob: "Creates jobs on a schedule.",
-  LabelSelector: "Which objects are meant, by their labels. An empty selector means all.",
-  Lease: "Held by whoever renewed it last: node heartbeats and leader elections.",
-  LimitRange: "Default and extreme values of the resources that objects of a namespace may ask for.",
-  Namespace: "A scope for names, and what is deleted together.",
-  NetworkPolicy: "Which network traffic pods may have.",
-  Node: "A machine that runs pods.",
-  ObjectMeta: "What every object has: its name, its labels, and what the server keeps about it.",
-  PersistentVolume: "A piece of storage that exists apart from any pod.",
-  PersistentVolumeClaim: "A request for storage.",
-  Pod: "One or more containers that run together on a node.",
-  PodDisruptionBudget: "How many pods of a set may be evicted at a time.",
-  PodSpec: "What a pod should be.",
-  PodStatus: "What was last seen of a pod. Its node's agent writes it.",
-  PodTemplate: "A pod to be made copies of.",
-  PriorityClass: "A name for a pod priority.",
-  PriorityLevelConfiguration: "How many requests are served at a time. Requests are not queued here.",
-  Probe: "A check that is made again and again while a container runs.",
-  ReplicaSet: "Keeps a number of equal pods running.",
-  ReplicationController: "Keeps a number of equal pods running; replica sets took its place.",
-  ResourceQuota: "What all objects of a namespace may use together.",
-  ResourceRequirements: "How much of each resource a container is promised, and how much it may use at most.",
-  Role: "A set of permissions within a namespace.",
-  RoleBinding: "Gives the permissions of a role to users, groups and service accounts, within a namespace.",
-  RuntimeClass: "Names a way in which a node's container runtime can run a pod.",
-  Scale: "How many copies there should be, and how many there are.",
-  Secret: "Configuration for pods that should be kept to few eyes.",
-  SecurityContext: "With which rights a container runs.",
-  Service: "A stable address for a set of pods.",
-  ServiceAccount: "An identity for the processes in pods.",
-  StatefulSet: "Keeps pods running that each have a name and storage of their own.",
-  StorageClass: "How storage of a kind is made when it is claimed.",
-  Toleration: "A taint of nodes that the pod puts up with.",
-  Volume: "A directory that containers of a pod can mount.",
-  VolumeAttachment: "Attaches a volume to a node.",
-  VolumeMount: "Where in a container a volume appears.",
+import { ACCESS_TYPES } from "./descriptions/access.ts";
+import { ADMISSION_TYPES } from "./descriptions/admission.ts";
+import { APP_TYPES } from "./descriptions/apps.ts";
+import { AUTOSCALING_TYPES } from "./descriptions/autoscaling.ts";
+import { BATCH_TYPES } from "./descriptions/batch.ts";
+import { CLUSTER_TYPES } from "./descriptions/cluster.ts";
+import { CONTAINER_TYPES } from "./descriptions/containers.ts";
+import { CORE_TYPES } from "./descriptions/core.ts";
+import { CUSTOM_RESOURCE_TYPES } from "./descriptions/custom-resources.ts";
+import { DEVICE_TYPES } from "./descriptions/devices.ts";
+import { FLOW_CONTROL_TYPES } from "./descriptions/flow-control.ts";
+import { META_TYPES } from "./descriptions/meta.ts";
+import { NETWORK_TYPES } from "./descriptions/network.ts";
+import { NODE_TYPES } from "./descriptions/nodes.ts";
+import { POD_TYPES } from "./descriptions/pods.ts";
+import { STORAGE_TYPES } from "./descriptions/storage.ts";
+import { VOLUME_TYPES } from "./descriptions/volumes.ts";
+import type { TypeDescriptions } from "./type-description.ts";
 
-  "ConfigMap.binaryData": "Values that are not UTF-8, in base64.",
-  "ConfigMap.data": "Values by key.",
-  "ConfigMap.immutable": "When true, the data can no longer be changed.",
-  "Container.args": "Arguments of the entry point; the image's are used when there are none. $(NAME) is expanded.",
-  "Container.command": "The entry point, not run in a shell; the image's is used when there is none.",
-  "Container.env": "Environment variables.",
-  "Container.envFrom": "Config maps and secrets of which every key becomes an environment variable.",
-  "Container.image": "The image to start from, `registry/repository:tag`.",
-  "Container.imagePullPolicy":
-    "When the image is pulled: Always, Never, IfNotPresent. Always is the default for :latest.",
-  "Container.lifecycle": "What to run after the container started and before it is stopped.",
-  "Container.livenessProbe": "When this check fails, the container is restarted.",
-  "Container.name": "The container's name, a DNS label, unique in the pod.",
-  "Container.ports": "The ports that the container listens on, mostly as information.",
-  "Container.readinessProbe": "While this check fails, no service sends the pod traffic.",
-  "Container.resources": "What the container needs and may use of CPU, memory and other resources.",
-  "Container.restartPolicy": "Of init containers: Always makes one a sidecar that runs as long as the pod.",
-  "Container.securityContext": "The rights that the container runs with, over those of the pod.",
-  "Container.startupProbe": "Until this check succeeds the other two are not made.",
-  "Container.stdin": "Keeps standard input open.",
-  "Container.terminationMessagePath": "The file whose content becomes the container's termination message.",
-  "Container.tty": "Gives the container a terminal.",
-  "Container.volumeMounts": "The volumes that appear in the container's file system.",
-  "Container.workingDir": "The directory that the process starts in.",
-  "EnvVar.name": "The variable's name.",
-  "EnvVar.value": "Its value; $(NAME) of earlier variables is expanded.",
-  "EnvVar.valueFrom": "Where the value comes from, in place of `value`.",
-  "LabelSelector.matchExpressions": "Conditions on labels, all of which must hold.",
-  "LabelSelector.matchLabels": "Labels that must have exactly these values.",
-  "ObjectMeta.annotations": "Notes of any kind by key; nothing selects by them.",
-  "ObjectMeta.creationTimestamp": "CreationTimestamp is a timestamp of the server: when it created the object.",
-  "ObjectMeta.deletionGracePeriodSeconds": "How long the object may take to go. Set by the server.",
-  "ObjectMeta.deletionTimestamp": "When the object should be gone, once its deletion was asked for. Set by the server.",
-  "ObjectMeta.finalizers": "Who has work to do before the object may go; each removes its own entry.",
-  "ObjectMeta.generateName": "The start of a name that the server completes, when there is no name.",
-  "ObjectMeta.generation": "Counts the changes of what is wanted. Set by the server.",
-  "ObjectMeta.labels": "Values by key, for people and selectors.",
-  "ObjectMeta.managedFields": "Who set which fields. Kept by the server for server-side apply.",
-  "ObjectMeta.name": "The object's name, unique among its kind in its namespace. Cannot be changed.",
-  "ObjectMeta.namespace": "The namespace that the object is in. Cannot be changed.",
-  "ObjectMeta.ownerReferences": "The objects that this one belongs to; it is collected when they are gone.",
-  "ObjectMeta.resourceVersion": "Changes with every change of the object; to be compared for equality only.",
-  "ObjectMeta.uid": "Identifies the object over all time, while names are used again. Set by the server.",
-  "ClusterTrustBundleSpec.signerName": "Whose certificates it verifies; none if empty.",
-  "ClusterTrustBundleSpec.trustBundle": "Certificates of authorities, as PEM.",
-  "NodeSpec.podCIDR": "The addresses of the node's pods.",
-  "NodeSpec.taints": "What keeps away pods that do not tolerate it.",
-  "NodeSpec.unschedulable": "Keeps new pods away, as `kubectl cordon` does.",
-  "NodeStatus.allocatable": "How much of each resource pods can use.",
-  "NodeStatus.capacity": "How much of each resource the machine has.",
-  "NodeStatus.conditions": "How the node is: Ready, MemoryPressure, DiskPressure, PIDPressure.",
-  "PodSpec.activeDeadlineSeconds": "How long the pod may run before it is stopped and fails.",
-  "PodSpec.affinity": "Which nodes are wanted, and which other pods nearby.",
-  "PodSpec.automountServiceAccountToken": "Whether containers get a token of the service account.",
-  "PodSpec.containers": "The containers of the pod; at least one, and none can be added later.",
-  "PodSpec.dnsPolicy": "Where names are resolved: ClusterFirst, ClusterFirstWithHostNet, Default, None.",
-  "PodSpec.enableServiceLinks": "Whether containers get the older environment variables about services.",
-  "PodSpec.ephemeralContainers": "Containers added while the pod runs, to look into it.",
-  "PodSpec.hostNetwork": "Uses the node's network in place of one of its own.",
-  "PodSpec.hostPID": "Shares the node's process IDs.",
-  "PodSpec.hostIPC": "Shares the node's inter-process communication.",
-  "PodSpec.hostname": "The host name inside the pod; default: the pod's name.",
-  "PodSpec.imagePullSecrets": "Secrets with which images may be pulled.",
-  "PodSpec.initContainers": "Containers that run before the others, one after another.",
-  "PodSpec.nodeName": "The node that runs the pod. Set by whoever schedules it.",
-  "PodSpec.nodeSelector": "Labels that the node must have.",
-  "PodSpec.preemptionPolicy": "Whether pods of lower priority may be evicted for this one.",
-  "PodSpec.priority": "How important the pod is, from its priority class. Set by the server.",
-  "PodSpec.priorityClassName": "The name of the pod's priority class.",
-  "PodSpec.restartPolicy": "When containers are started again: Always (the default), OnFailure, Never.",
-  "PodSpec.runtimeClassName": "In which way the container runtime runs the pod.",
-  "PodSpec.schedulerName": "Who chooses the node.",
-  "PodSpec.securityContext": "The rights of all containers, and of the pod's volumes.",
-  "PodSpec.serviceAccountName": "The identity of the pod's processes towards the API.",
-  "PodSpec.shareProcessNamespace": "Lets containers see each other's processes.",
-  "PodSpec.subdomain": "The domain of the host name.",
-  "PodSpec.terminationGracePeriodSeconds": "How long containers may take to end after they were asked to; default 30.",
-  "PodSpec.tolerations": "The taints that do not keep the pod away from a node.",
-  "PodSpec.topologySpreadConstraints": "How the pods of a set are spread over nodes and zones.",
-  "PodSpec.volumes": "What containers can mount.",
-  "PodStatus.conditions": "How far the pod is: PodScheduled, Initialized, ContainersReady, Ready.",
-  "PodStatus.containerStatuses": "What is known of each container.",
-  "PodStatus.phase": "In one word: Pending, Running, Succeeded, Failed, Unknown.",
-  "PodStatus.podIP": "The pod's first address.",
-  "PodStatus.qosClass": "How resources are promised: Guaranteed, Burstable, BestEffort.",
-  "PodStatus.reason": "Why the pod is as it is, in one word, `Evicted`.",
-  "PriorityClass.globalDefault": "Whether pods without a class get this one. At most one class says so.",
-  "PriorityClass.preemptionPolicy": "Whether pods of the class may displace others: PreemptLowerPriority or Never.",
-  "PriorityClass.value": "The priority: the higher, the more important. Cannot be changed.",
-  "ResourceRequirements.limits": "The most of each resource that may be used.",
-  "ResourceRequirements.requests": "How much of each resource is promised.",
-  "Secret.data": "Values by key, in base64.",
-  "Secret.stringData": "Values by key as they are; written into data, never returned.",
-  "Secret.type": "What the secret is for, which decides what keys it must have.",
-  "ServiceSpec.clusterIP": "The service's address within the cluster; None makes it headless.",
-  "ServiceSpec.ports": "The ports that the service has.",
-  "ServiceSpec.selector": "The labels of the pods behind the service.",
-  "ServiceSpec.type": "Who reaches the service: ClusterIP, NodePort, LoadBalancer, ExternalName.",
-  "VolumeMount.mountPath": "The path in the container; no colon in it.",
-  "VolumeMount.name": "The name of the volume.",
-  "VolumeMount.readOnly": "Whether the container can only read.",
-  "VolumeMount.subPath": "The part of the volume that is mounted; default: all of it.",
+/** What `kubectl explain` prints. */
+export const DESCRIPTIONS: TypeDescriptions = {
+  ...ACCESS_TYPES,
+  ...ADMISSION_TYPES,
+  ...APP_TYPES,
+  ...AUTOSCALING_TYPES,
+  ...BATCH_TYPES,
+  ...CLUSTER_TYPES,
+  ...CONTAINER_TYPES,
+  ...CORE_TYPES,
+  ...CUSTOM_RESOURCE_TYPES,
+  ...DEVICE_TYPES,
+  ...FLOW_CONTROL_TYPES,
+  ...META_TYPES,
+  ...NETWORK_TYPES,
+  ...NODE_TYPES,
+  ...POD_TYPES,
+  ...STORAGE_TYPES,
+  ...VOLUME_TYPES,
 };
 
-/** Sentences about fields that many types have. Upstream's conformance suite looks for the first words of some. */
+/** Sentences about fields that every kind has. Upstream's conformance suite looks for the first words of some. */
 const COMMON_FIELDS: Readonly<Record<string, string>> = {
   apiVersion: "APIVersion defines in which group and version the object is written, `apps/v1`.",
   items: "The objects of the list.",
@@ -176,10 +50,12 @@ const COMMON_FIELDS: Readonly<Record<string, string>> = {
 
 /** The sentence about a type, by its name in the field tables. */
 export function describeType(type: string): string | undefined {
-  return DESCRIPTIONS[type];
+  return DESCRIPTIONS[type]?.is;
 }
 
 /** The sentence about a field of a type. */
 export function describeField(type: string, field: string): string | undefined {
-  return DESCRIPTIONS[`${type}.${field}`] ?? (Object.hasOwn(COMMON_FIELDS, field) ? COMMON_FIELDS[field] : undefined);
+  const fields = DESCRIPTIONS[type]?.fields;
+  if (fields !== undefined && Object.hasOwn(fields, field)) return fields[field];
+  return Object.hasOwn(COMMON_FIELDS, field) ? COMMON_FIELDS[field] : undefined;
 }
