@@ -9,6 +9,7 @@ import { createServiceDirectory } from "./zone/service-directory.ts";
 const peerOf = (transport: DnsTransport): DnsPeer => ({
   transport,
   family: "ipv4",
+  address: "192.0.2.200",
   signal: new AbortController().signal,
 });
 const added = <T>(object: T) => [{ type: "ADDED", object, previous: undefined } as const];

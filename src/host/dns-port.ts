@@ -5,6 +5,8 @@ export type DnsTransport = "udp" | "tcp";
 export interface DnsPeer {
   readonly transport: DnsTransport;
   readonly family: "ipv4" | "ipv6";
+  /** Where the message came from, as it says: over UDP that may be forged. */
+  readonly address: string;
   /** Aborted when the client's connection or the server has gone. */
   readonly signal: AbortSignal;
 }
@@ -30,7 +32,12 @@ export interface DnsLimits {
   readonly maxDatagrams: number;
   /** Connections at a time; further ones are closed at once. */
   readonly maxConnections: number;
-  /** Messages of one connection that wait for an answer; the connection is not read meanwhile. */
+  /** Those from one address, so that one client does not take all; further ones are closed at once. */
+  readonly maxConnectionsPerClient: number;
+  /**
+   * Messages of one connection that wait for an answer; the connection is not read meanwhile, nor while answers wait for
+   * the client to read.
+   */
   readonly maxPerConnection: number;
   /** Milliseconds that a connection may be quiet, and that a message may take to arrive. */
   readonly quietMs: number;
@@ -40,6 +47,7 @@ export interface DnsLimits {
 export const DNS_LIMITS: DnsLimits = {
   maxDatagrams: 2_000,
   maxConnections: 500,
+  maxConnectionsPerClient: 100,
   maxPerConnection: 32,
   quietMs: 10_000,
 };

@@ -207,7 +207,7 @@ export interface DiskUsage {
   /** The bytes of its blocks, holes excluded; directories take some, too. A file with several names counts once. */
   readonly bytes: number;
   readonly inodes: number;
-  /** False for a tree too deep or too wide to be seen as a whole: the tree then takes at least this much. */
+  /** False for a tree too deep to be seen as a whole: the tree then takes at least this much. */
   readonly isWhole: boolean;
 }
 

@@ -8,6 +8,7 @@ import { answerWith, questionFor } from "../../src/dns/__fixtures__/messages.ts"
 import { type RunningDns, runDns } from "../../src/dns/run-dns.ts";
 import type { DnsHandler, DnsLimits, DnsServer } from "../../src/host/dns-port.ts";
 import { callDns } from "../../src/host/linux/network/call-dns.ts";
+import { frameMessage } from "../../src/host/linux/network/dns-frames.ts";
 import { listenDns } from "../../src/host/linux/network/listen-dns.ts";
 import { systemClock } from "../../src/host/linux/system/system-clock.ts";
 
@@ -113,6 +114,57 @@ describe("a server", () => {
     const { port } = await listen(honest, { quietMs: 50 });
     const socket = connect({ host: "127.0.0.1", port });
     await new Promise<void>((resolve) => socket.on("close", () => resolve()));
+  });
+
+  it("cuts off a connection whose message comes byte by byte for ever", async () => {
+    const { port } = await listen(honest, { quietMs: 200 });
+    const socket = connect({ host: "127.0.0.1", port });
+    const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+    socket.on("error", () => undefined);
+    socket.write(Buffer.from([0xff, 0xff]));
+    const trickle = setInterval(() => socket.write(Buffer.from([0])), 20);
+    await closed;
+    clearInterval(trickle);
+  });
+
+  it("answers no more than a client reads, however much it asked at once", async () => {
+    let answered = 0;
+    const long = Buffer.alloc(60_000);
+    const { port } = await listen((message) => {
+      answered++;
+      return Buffer.concat([message.subarray(0, 2), long]);
+    });
+    const message = questionFor("a.example");
+    const frame = frameMessage(message);
+    const questions = 2_000;
+    const socket = connect({ host: "127.0.0.1", port }).pause();
+    open.push(async () => socket.destroy());
+    await new Promise<void>((resolve) => socket.write(Buffer.concat(Array(questions).fill(frame)), () => resolve()));
+    await callDns(callFor(port, "udp", message));
+    // What the kernel's buffers take is sent; the rest waits for the client.
+    expect(answered).toBeLessThan(questions / 4);
+    let bytes = 0;
+    socket.on("data", (piece: Buffer) => (bytes += piece.length));
+    socket.resume();
+    await expect.poll(() => bytes, { timeout: LONG_MS }).toBe(questions * (2 + 2 + long.length));
+  });
+
+  it("keeps connections for others where one client opens all that it can", async () => {
+    const { port } = await listen(honest, { maxConnections: 4, maxConnectionsPerClient: 2 });
+    const greedy = [1, 2, 3].map(() => connect({ host: "127.0.0.1", port }));
+    open.push(async () => greedy.map((socket) => socket.destroy()));
+    const closed = greedy.map(async (socket) => await new Promise((resolve) => socket.on("close", resolve)));
+    await Promise.race(closed);
+    const other = connect({ host: "127.0.0.1", port, localAddress: "127.0.0.2" });
+    open.push(async () => other.destroy());
+    other.write(frameMessage(questionFor("a.example")));
+    await new Promise<void>((resolve) => other.on("data", () => resolve()));
+    for (const socket of greedy) socket.destroy();
+    await Promise.all(closed);
+    // The server hears of it a moment later.
+    const again = async () =>
+      await callDns(callFor(port, "tcp", questionFor("a.example"))).then(decode, () => undefined);
+    await expect.poll(again, { timeout: LONG_MS }).toMatchObject({ answers: [{ data: "192.0.2.80" }] });
   });
 
   it("tells that its port is taken, and leaves nothing open", async () => {

@@ -3,6 +3,7 @@ import { link, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readDiskUsage } from "../../src/host/linux/files/disk-usage.ts";
 import { createFakeHostHarness, createRealHostHarness, type HostHarness } from "./host-harness.ts";
 
 const run = promisify(execFile);
@@ -108,6 +109,16 @@ describe("disk usage of what only a real disk has", () => {
     await run("sh", ["-e", "-c", script], { cwd: harness.directory });
     const { stdout } = await run("du", ["-s", "--block-size=1", path("tree")]);
     expect(await usageOf("tree")).toMatchObject({ bytes: Number(stdout.split("\t")[0]), isWhole: true });
+  });
+
+  it("is the same however few directories may be remembered", async () => {
+    const script =
+      "for a in 1 2 3; do for b in 1 2 3; do mkdir -p tree/$a/$b/c/d; echo x > tree/$a/$b/c/d/f; done; done";
+    await run("sh", ["-e", "-c", script], { cwd: harness.directory });
+    const whole = await usageOf("tree");
+    for (const maxWaiting of [0, 1, 2, 5]) {
+      expect(await readDiskUsage(path("tree"), undefined, { maxWaiting })).toEqual(whole);
+    }
   });
 
   it("is at least what was seen of a tree that is too deep", async () => {

@@ -12,7 +12,7 @@ import { readNameServers } from "./name-servers.ts";
 const SERVERS = ["192.0.2.1", "192.0.2.2"].map((address) => ({ address, port: 53 }));
 const SIGNAL = new AbortController().signal;
 setMaxListeners(0, SIGNAL);
-const PEER = { transport: "udp", family: "ipv4", signal: SIGNAL } as const;
+const peerAt = (address: string) => ({ transport: "udp", family: "ipv4", address, signal: SIGNAL }) as const;
 
 type Script = (call: DnsCall) => Buffer | Promise<Buffer>;
 
@@ -38,12 +38,12 @@ function createRig(script: Script, servers = SERVERS) {
       forwardRefused: () => void refused++,
     },
   });
-  const ask = async (name: string, options: { id?: number; edns?: boolean } = {}) => {
+  const ask = async (name: string, options: { id?: number; edns?: boolean; client?: string } = {}) => {
     const received = readQuery(questionFor(name, options), "udp");
     if (received.kind !== "query") throw new Error("no query");
     const kept = forwarder.recall(received.query);
     if (kept !== undefined) return { kind: "kept" as const, message: kept };
-    return await forwarder.ask(received.query, PEER);
+    return await forwarder.ask(received.query, peerAt(options.client ?? "192.0.2.200"));
   };
   return { clock, asked, ask, refused: () => refused };
 }
@@ -114,13 +114,31 @@ it("asks once for all clients that wait for the same, and refuses when too many 
     await new Promise<void>((resolve) => answers.push(resolve));
     return answerWith(message, { addresses: ["192.0.2.80"] });
   });
-  const same = Array.from({ length: 10 }, async () => await ask("same.example"));
-  const others = Array.from({ length: 995 }, async (_, index) => await ask(`n${index}.example`));
+  const clientOf = (index: number) => ({ client: `192.0.2.${index % 5}` });
+  const same = Array.from({ length: 10 }, async (_, index) => await ask("same.example", clientOf(index)));
+  const others = Array.from({ length: 995 }, async (_, index) => await ask(`n${index}.example`, clientOf(index)));
   expect(asked).toHaveLength(991);
   for (const answer of answers) answer();
   expect((await Promise.all(same)).map(({ kind }) => kind)).toEqual(Array(10).fill("answer"));
   expect((await Promise.all(others)).filter(({ kind }) => kind === "refused")).toHaveLength(5);
   expect(refused()).toBe(5);
+});
+
+it("refuses a client that has too many questions under way by itself, and asks for others", async () => {
+  const answers: Array<() => void> = [];
+  const { asked, ask } = createRig(async ({ message }) => {
+    await new Promise<void>((resolve) => answers.push(resolve));
+    return answerWith(message, { addresses: ["192.0.2.80"] });
+  });
+  const greedy = Array.from({ length: 260 }, async (_, index) => await ask(`n${index}.example`));
+  const other = ask("other.example", { client: "192.0.2.201" });
+  expect(asked).toHaveLength(251);
+  for (const answer of answers) answer();
+  expect((await Promise.all(greedy)).filter(({ kind }) => kind === "refused")).toHaveLength(10);
+  expect((await other).kind).toBe("answer");
+  const later = ask("n255.example");
+  answers.at(-1)?.();
+  expect((await later).kind).toBe("answer");
 });
 
 it("tells a client over UDP to come back over TCP where the answer is too long for it", async () => {

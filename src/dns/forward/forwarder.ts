@@ -20,7 +20,7 @@ import type { NameServer } from "./name-servers.ts";
 
 /** Asks other servers what the cluster does not know, and keeps their answers for a while. */
 export interface Forwarder {
-  /** The answer to a client. `refused`: too many questions are under way; `failed`: no server has an answer. */
+  /** The answer to a client. `refused`: too many questions are under way, of all clients or of this one; `failed`: no server has an answer. */
   ask(query: DnsQuery, peer: DnsPeer): Promise<ForwardOutcome>;
   /** An answer that is at hand. */
   recall(query: DnsQuery): Buffer | undefined;
@@ -45,6 +45,8 @@ interface Kept extends ForwardedAnswer {
 
 /** The numbers of kubeadm's CoreDNS. */
 const MAX_QUESTIONS = 1_000;
+/** One client that asks for what no server answers must leave room for the others. CoreDNS has no such number. */
+const MAX_QUESTIONS_OF_CLIENT = 250;
 const MAX_KEPT = 9_984;
 /** All answers together; one has at most 64 KiB. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
@@ -64,6 +66,13 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const shared = createSharedCalls<ForwardedAnswer | undefined>();
   const ask = createExchange(deps);
   let questions = 0;
+  const questionsOf = new Map<string, number>();
+  const countQuestion = (client: string, change: 1 | -1) => {
+    questions += change;
+    const left = (questionsOf.get(client) ?? 0) + change;
+    if (left > 0) questionsOf.set(client, left);
+    else questionsOf.delete(client);
+  };
   return {
     recall(query) {
       const found = kept.get(forwardKey(query));
@@ -75,13 +84,13 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       metrics.cacheHit(codeOfAnswer(found) === RESPONSE_CODES.NOERROR ? "success" : "denial");
       return adaptAnswer(query, found, Math.floor(ageSeconds));
     },
-    async ask(query, { transport, signal }) {
-      if (questions >= MAX_QUESTIONS) {
+    async ask(query, { transport, address, signal }) {
+      if (questions >= MAX_QUESTIONS || (questionsOf.get(address) ?? 0) >= MAX_QUESTIONS_OF_CLIENT) {
         metrics.forwardRefused();
         return { kind: "refused" };
       }
       const key = forwardKey(query);
-      questions++;
+      countQuestion(address, 1);
       try {
         const found = await shared.join(`${transport} ${key}`, signal, async (callSignal) => {
           return await ask(query, transport, callSignal);
@@ -92,7 +101,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
         metrics.cacheSize(kept.size);
         return { kind: "answer", message: adaptAnswer(query, found, 0) };
       } finally {
-        questions--;
+        countQuestion(address, -1);
       }
     },
   };

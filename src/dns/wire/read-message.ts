@@ -29,7 +29,7 @@ export interface RecordPlace {
 
 export const HEADER_BYTES = 12;
 /** A record has at least a root name, type, class, TTL and length. */
-const LEAST_RECORD_BYTES = 11;
+export const LEAST_RECORD_BYTES = 11;
 const MAX_NAME_BYTES = 255;
 
 /** Reads the shape; undefined for bytes that are no message with exactly one question. What follows the records is ignored. */

@@ -1,5 +1,5 @@
 import { type Answer, encode } from "dns-packet";
-import { HEADER_BYTES, type RecordPlace, readMessageShape } from "./read-message.ts";
+import { HEADER_BYTES, LEAST_RECORD_BYTES, type RecordPlace, readMessageShape } from "./read-message.ts";
 import { type DnsQuery, MAX_UDP_BYTES } from "./read-query.ts";
 import type { DnsRecord } from "./record.ts";
 
@@ -46,7 +46,7 @@ export function writeAnswer(query: DnsQuery, content: AnswerContent): Buffer {
   const option = query.edns === undefined ? undefined : writeOption(code >> 4, query.edns.dnssecOk);
   const room = query.maxBytes - HEADER_BYTES - query.question.length - (option?.length ?? 0);
   const sections = takeFitting(
-    [answers, authorities, additionals].map((records) => encodeRecords(records, query)),
+    [answers, authorities, additionals].map((records) => encodeRecords(takeFirst(records, room), query)),
     room,
   );
   const flags =
@@ -106,6 +106,14 @@ export function writeOption(extendedCode: number, dnssecOk: boolean): Buffer {
 
 /** A message that can be read has one question; what it asks does not matter here. */
 const ROOT_QUESTION = { type: "A", name: "." } as const;
+
+/**
+ * Leaves out records that cannot fit, however short they are, but for one that shows that something is cut. To encode ten
+ * thousand addresses for an answer of 512 bytes would let anybody keep the server busy.
+ */
+function takeFirst(records: readonly DnsRecord[], room: number): readonly DnsRecord[] {
+  return records.slice(0, Math.floor(Math.max(room, 0) / LEAST_RECORD_BYTES) + 1);
+}
 
 /** Encodes each record by itself. The name that was asked is the owner of most, and is not repeated. */
 function encodeRecords(records: readonly DnsRecord[], query: DnsQuery): Buffer[] {

@@ -80,7 +80,7 @@ export const dnsTarget: Target = {
       async run(input) {
         foreign.answer = input;
         const ask = async (message: Buffer, transport: DnsTransport) => {
-          const answer = await handle(message, { transport, family: "ipv4", signal });
+          const answer = await handle(message, { transport, family: "ipv4", address: "192.0.2.200", signal });
           if (answer === undefined) return;
           promise(
             answer.length <= (transport === "udp" ? 1_232 : 65_535),

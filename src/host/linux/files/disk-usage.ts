@@ -16,12 +16,15 @@ const BLOCK_BYTES = 512;
 const ANCHOR_EVERY = 16;
 /** A path of single letters with this depth is still no longer than 4096 bytes. */
 const MAX_DEPTH = 2_048;
-/** The bound for the names of directories that are remembered until they are looked into. */
+/** The names of directories that are remembered until they are looked into. More are looked into at once. */
 const MAX_WAITING = 1_000_000;
+/** Directories that are looked into at once keep all above them open, so that they are so deep at most. */
+const MAX_DEPTH_AT_ONCE = 256;
 
 /** The state of one walk. */
 interface Walk {
   readonly signal: AbortSignal | undefined;
+  readonly maxWaiting: number;
   readonly device: number;
   /** The paths of mounts in the tree, relative to its root; byte by byte, as latin1. */
   readonly mounted: ReadonlySet<string>;
@@ -37,14 +40,19 @@ interface Walk {
  * anything in it meanwhile, so every name is reached through directories that were opened without following links.
  * Mounts in the tree are not looked at, because their server may not answer.
  */
-export async function readDiskUsage(path: string, signal?: AbortSignal): Promise<DiskUsage | undefined> {
+export async function readDiskUsage(
+  path: string,
+  signal?: AbortSignal,
+  { maxWaiting = MAX_WAITING }: { readonly maxWaiting?: number } = {},
+): Promise<DiskUsage | undefined> {
   throwIfAborted(signal);
   const root = await openRoot(path);
   if (root === undefined) return undefined;
   try {
     const status = await root.stat();
     const mounted = status.isDirectory() ? await findMounted(root) : new Set<string>();
-    const walk: Walk = { signal, device: status.dev, mounted, waiting: 0, bytes: 0, inodes: 0, isWhole: true };
+    const seen = { waiting: 0, bytes: 0, inodes: 0, isWhole: true };
+    const walk: Walk = { signal, maxWaiting, device: status.dev, mounted, ...seen };
     add(walk, status);
     if (status.isDirectory()) await walkDirectory(walk, { anchor: root, below: "", relative: "", depth: 0 });
     return { bytes: Math.round(walk.bytes), inodes: Math.round(walk.inodes), isWhole: walk.isWhole };
@@ -83,7 +91,7 @@ async function walkDirectory(walk: Walk, at: Directory): Promise<void> {
   }
 }
 
-/** Counts the entries of the directory. Returns the names of the directories among them. */
+/** Counts the entries of the directory. Returns the names of the directories among them that are to be looked into. */
 async function lookInto(walk: Walk, { directory, at }: { directory: FileHandle; at: Directory }): Promise<string[]> {
   const found: string[] = [];
   for await (const names of readBatches(directory)) {
@@ -95,9 +103,12 @@ async function lookInto(walk: Walk, { directory, at }: { directory: FileHandle; 
       if (status?.dev !== walk.device) continue;
       add(walk, status);
       if (!status.isDirectory()) continue;
-      if (at.depth < MAX_DEPTH && walk.waiting < MAX_WAITING) {
+      if (at.depth < MAX_DEPTH && walk.waiting < walk.maxWaiting) {
         walk.waiting++;
         found.push(name);
+      } else if (at.depth < MAX_DEPTH_AT_ONCE) {
+        const relative = join(at.relative, name);
+        await walkDirectory(walk, { anchor: directory, below: name, relative, depth: at.depth + 1 });
       } else {
         walk.isWhole = false;
       }

@@ -52,10 +52,13 @@ const askByDatagram: Exchange = ({ address, port, message }, take, fail) => {
 
 const askByConnection: Exchange = ({ address, port, message }, take, fail) => {
   const socket = connect({ host: address, port });
-  const split = createMessageSplitter(take);
+  const splitter = createMessageSplitter();
   socket.on("error", fail);
   socket.on("connect", () => socket.write(frameMessage(message)));
-  socket.on("data", split);
+  socket.on("data", (piece: Buffer) => {
+    splitter.push(piece);
+    for (let next = splitter.next(); next !== undefined; next = splitter.next()) take(next);
+  });
   socket.on("end", () => fail(new Error("the server closed the connection without an answer")));
   return () => socket.destroy();
 };

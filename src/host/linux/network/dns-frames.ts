@@ -8,30 +8,44 @@ export function frameMessage(message: Buffer): Buffer {
   return framed;
 }
 
-/**
- * Cuts what arrives over TCP into messages. The returned function takes each piece. At most one message, of 65,535 bytes,
- * is held.
- */
-export function createMessageSplitter(take: (message: Buffer) => void): (piece: Buffer) => void {
+/** Cuts what arrives over TCP into messages. What is pushed is held until it is taken. */
+interface MessageSplitter {
+  push(piece: Buffer): void;
+  /** The next message; undefined where none is whole. */
+  next(): Buffer | undefined;
+  /** True for a message that has begun and is not whole. */
+  readonly isWithinMessage: boolean;
+}
+
+export function createMessageSplitter(): MessageSplitter {
   let held: Buffer[] = [];
   let bytes = 0;
-  return (piece) => {
-    held.push(piece);
-    bytes += piece.length;
-    if (bytes < LENGTH_BYTES) return;
-    const first = held[0];
-    // A peer that sends single bytes must not make us copy all of them each time.
-    if (held.length > 1 && first !== undefined && first.length >= LENGTH_BYTES) {
-      if (bytes < LENGTH_BYTES + first.readUInt16BE(0)) return;
-    }
-    let all = held.length === 1 ? piece : Buffer.concat(held, bytes);
-    while (all.length >= LENGTH_BYTES) {
-      const end = LENGTH_BYTES + all.readUInt16BE(0);
-      if (all.length < end) break;
-      take(all.subarray(LENGTH_BYTES, end));
-      all = all.subarray(end);
-    }
-    held = all.length === 0 ? [] : [all];
-    bytes = all.length;
+  /** The bytes of the message at the beginning, with its length; undefined while that is not known. */
+  const readEnd = (): number | undefined => {
+    const [first] = held;
+    if (first === undefined || bytes < LENGTH_BYTES) return undefined;
+    if (first.length >= LENGTH_BYTES) return LENGTH_BYTES + first.readUInt16BE(0);
+    return LENGTH_BYTES + Buffer.concat(held, bytes).readUInt16BE(0);
+  };
+  const isWhole = (end: number | undefined): end is number => end !== undefined && bytes >= end;
+  return {
+    push(piece) {
+      if (piece.length === 0) return;
+      held.push(piece);
+      bytes += piece.length;
+    },
+    next() {
+      const end = readEnd();
+      // A peer that sends single bytes must not make us copy all of them each time.
+      if (!isWhole(end)) return undefined;
+      const [first = Buffer.alloc(0)] = held;
+      const all = held.length === 1 ? first : Buffer.concat(held, bytes);
+      held = all.length === end ? [] : [all.subarray(end)];
+      bytes -= end;
+      return all.subarray(LENGTH_BYTES, end);
+    },
+    get isWithinMessage() {
+      return bytes > 0 && !isWhole(readEnd());
+    },
   };
 }

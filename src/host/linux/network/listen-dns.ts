@@ -66,7 +66,13 @@ async function bindBoth(address: string, wanted: number, serving: Serving): Prom
 
 async function bindConnections(address: string, port: number, serving: Serving): Promise<Server> {
   const { limits, signal } = serving;
-  const server = createServer((socket) => serveConnection(socket, serving));
+  const counts = createClientCounts(limits.maxConnectionsPerClient);
+  const server = createServer((socket) => {
+    const client = socket.remoteAddress ?? "";
+    if (!counts.enter(client)) return socket.destroy();
+    socket.on("close", () => counts.leave(client));
+    serveConnection(socket, serving, client);
+  });
   server.maxConnections = limits.maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -83,7 +89,6 @@ async function bindConnections(address: string, port: number, serving: Serving):
 async function bindDatagrams(address: string, port: number, serving: Serving): Promise<DatagramSocket> {
   const socket = createSocket(serving.family === "ipv6" ? "udp6" : "udp4");
   const { handle, family, limits, onBug, signal } = serving;
-  const peer = { transport: "udp", family, signal } as const;
   let waiting = 0;
   socket.on("message", (message, { address: host, port: from }) => {
     if (waiting >= limits.maxDatagrams) return;
@@ -91,6 +96,7 @@ async function bindDatagrams(address: string, port: number, serving: Serving): P
       // What cannot be sent is lost, as any datagram may be: the client asks again.
       if (answer !== undefined && !signal.aborted) socket.send(answer, from, host, () => undefined);
     };
+    const peer = { transport: "udp", family, address: host, signal } as const;
     const answer = callHandler(() => handle(message, peer), onBug);
     if (!(answer instanceof Promise)) return send(answer);
     waiting++;
@@ -124,14 +130,41 @@ function reportUnlessAbort(onBug: (error: unknown) => void): (error: unknown) =>
   };
 }
 
-function serveConnection(socket: Socket, { handle, family, limits, onBug, signal }: Serving): void {
+/** Counts the connections of each client. */
+function createClientCounts(max: number) {
+  const counts = new Map<string, number>();
+  return {
+    /** False for a client that has as many as it may. */
+    enter(client: string): boolean {
+      const count = counts.get(client) ?? 0;
+      if (count >= max) return false;
+      counts.set(client, count + 1);
+      return true;
+    },
+    leave(client: string): void {
+      const left = (counts.get(client) ?? 1) - 1;
+      if (left > 0) counts.set(client, left);
+      else counts.delete(client);
+    },
+  };
+}
+
+function serveConnection(socket: Socket, { handle, family, limits, onBug, signal }: Serving, address: string): void {
   const gone = new AbortController();
-  const peer = { transport: "tcp", family, signal: gone.signal } as const;
+  const peer = { transport: "tcp", family, address, signal: gone.signal } as const;
+  const splitter = createMessageSplitter();
   let waiting = 0;
+  /** Runs while a message arrives: a client that sends one byte now and then is never quiet. */
+  let arrival: NodeJS.Timeout | undefined;
   const cut = () => socket.destroy();
+  const arrived = () => {
+    clearTimeout(arrival);
+    arrival = undefined;
+  };
   signal.addEventListener("abort", cut, { once: true });
   socket.on("close", () => {
     signal.removeEventListener("abort", cut);
+    arrived();
     gone.abort();
   });
   socket.on("error", cut);
@@ -140,12 +173,9 @@ function serveConnection(socket: Socket, { handle, family, limits, onBug, signal
     if (answer === undefined) cut();
     else if (!socket.destroyed) socket.write(frameMessage(answer));
   };
-  const isFull = () => waiting >= limits.maxPerConnection || socket.writableNeedDrain;
-  const goOn = () => {
-    if (!isFull()) socket.resume();
-  };
-  socket.on("drain", goOn);
-  const split = createMessageSplitter((message) => {
+  const isFull = () => waiting >= limits.maxPerConnection || socket.writableNeedDrain || socket.destroyed;
+  const take = (message: Buffer) => {
+    arrived();
     const answer = callHandler(() => handle(message, peer), onBug);
     if (!(answer instanceof Promise)) return answered(answer);
     waiting++;
@@ -153,9 +183,19 @@ function serveConnection(socket: Socket, { handle, family, limits, onBug, signal
       waiting--;
       goOn();
     });
-  });
+  };
+  /** Takes one message after the other, and reads on where none is left and there is room. */
+  const goOn = () => {
+    for (let next = nextMessage(); next !== undefined; next = nextMessage()) take(next);
+    if (isFull()) return arrived();
+    if (splitter.isWithinMessage) arrival ??= setTimeout(cut, limits.quietMs);
+    socket.resume();
+  };
+  const nextMessage = () => (isFull() ? undefined : splitter.next());
+  socket.on("drain", goOn);
   socket.on("data", (piece: Buffer) => {
-    split(piece);
-    if (isFull()) socket.pause();
+    socket.pause();
+    splitter.push(piece);
+    goOn();
   });
 }

@@ -9,7 +9,7 @@ import type { Files } from "../../../host/port.ts";
  * time limit if a disk hangs.
  */
 export interface FileUsageReader {
-  /** Adds up files and whole trees. */
+  /** Adds up files and whole trees. A tree that cannot be seen as a whole counts as more than any limit. */
   ofPaths(paths: Iterable<string>, signal: AbortSignal): Promise<number>;
   /**
    * Adds up the files in one of the node agent's directories. The directory itself is not counted, because no pod made
@@ -29,13 +29,19 @@ interface FileUsageReaderDeps {
 const LIST_TIMEOUT_MS = 10 * SECOND;
 /** The limit is long because a tree may have millions of files. */
 const WALK_TIMEOUT_MS = 3_600 * SECOND;
+/**
+ * No program needs a tree that is so deep. A container that hides its files beneath one must not have more of the disk
+ * than it may. Several add up to less than what an amount can be.
+ */
+const MORE_THAN_ANY_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export function createFileUsageReader({ files, guard }: FileUsageReaderDeps): FileUsageReader {
   const ofPaths = async (paths: Iterable<string>, signal: AbortSignal): Promise<number> => {
     let bytes = 0;
     for (const path of paths) {
       const walk = guard.run(path, WALK_TIMEOUT_MS, async () => await files.diskUsage(path, signal));
-      bytes += (await untilAborted(walk, signal))?.bytes ?? 0;
+      const usage = await untilAborted(walk, signal);
+      bytes += usage?.isWhole === false ? MORE_THAN_ANY_LIMIT : (usage?.bytes ?? 0);
     }
     return bytes;
   };

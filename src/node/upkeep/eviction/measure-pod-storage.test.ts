@@ -4,7 +4,9 @@ import { createHangGuard } from "../../../base/hang-guard.ts";
 import { silentLog } from "../../../base/log.ts";
 import { ContainerStatusResponse, ListContainerStatsResponse } from "../../../cri/gen/cri-v1.ts";
 import { createFakeHost, type FakeHost } from "../../../host/fake/create-fake-host.ts";
+import type { Files } from "../../../host/port.ts";
 import { createFileUsageReader } from "./file-usage.ts";
+import { findExceededLimit } from "./judge-local-storage.ts";
 import { readLocalStorageLimits } from "./local-storage-limits.ts";
 import { createPodStorageMeter, type PodStorageMeter } from "./measure-pod-storage.ts";
 
@@ -36,6 +38,8 @@ let asked: string[];
 /** The whole `info` that the runtime returns about a container. */
 let info: string;
 let fails: Error | undefined;
+/** A tree that is too deep to be seen as a whole. */
+let tooDeep: string | undefined;
 
 beforeEach(() => {
   host = createFakeHost();
@@ -46,6 +50,14 @@ beforeEach(() => {
   layers = { c1: 7 * KIB, c2: 5 * KIB, old: 900 * KIB };
   asked = [];
   fails = undefined;
+  tooDeep = undefined;
+  const files: Pick<Files, "diskUsage" | "list"> = {
+    list: async (path) => await host.files.list(path),
+    async diskUsage(path, signal) {
+      const usage = await host.files.diskUsage(path, signal);
+      return usage && { ...usage, isWhole: path !== tooDeep };
+    },
+  };
   const mounts = [
     { destination: "/etc/resolv.conf", source: RESOLVER, type: "bind" },
     { destination: "/etc/hostname", source: "relative", type: "bind" },
@@ -54,7 +66,7 @@ beforeEach(() => {
   info = JSON.stringify({ runtimeSpec: { mounts } });
   meter = createPodStorageMeter(
     {
-      usage: createFileUsageReader({ files: host.files, guard: createHangGuard({ clock: host.clock, maxHung: 2 }) }),
+      usage: createFileUsageReader({ files, guard: createHangGuard({ clock: host.clock, maxHung: 2 }) }),
       runtime: {
         async listContainerStats({ filter }) {
           if (fails) throw fails;
@@ -109,6 +121,18 @@ describe("a pod's storage is", () => {
       disk: (64 + 8) * KIB,
       memory: (32 + 4) * KIB,
       map: (8 + 8) * KIB,
+    });
+  });
+
+  it("more than any limit where a container has nested directories deeper than can be seen", async () => {
+    tooDeep = `${VOLUMES}/kubernetes.io~empty-dir/disk`;
+    put(`${VOLUMES}/kubernetes.io~empty-dir/disk/deep/file`, 64);
+    put(`${VOLUMES}/kubernetes.io~empty-dir/memory/file`, 32);
+    const limits = readLocalStorageLimits(POD);
+    const usage = await measure();
+    expect(usage.volumes.get("memory")).toBe((32 + 4) * KIB);
+    expect(limits && findExceededLimit({ pod: POD, limits, usage, hasDedicatedImageFs: false })).toMatchObject({
+      signal: "ephemeralpodfs.limit",
     });
   });
 
