@@ -9,6 +9,7 @@ import { computeMemoryState, isSameGroup, type MemoryState } from "./memory-stat
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o750;
 const POLICY = "Static";
 const NO_POLICY = "None";
 const NAME = "memory_manager_state";
@@ -103,6 +104,24 @@ function isSameState(found: MemoryState, expected: MemoryState): boolean {
     }
   }
   return true;
+}
+
+/**
+ * Writes the account when the node begins: what reads the file knows what there is to give away before any is given, as
+ * upstream's `validateState` has it. A disk that takes no file must not keep the node agent from starting, and what is given
+ * is given only once the file has it.
+ */
+export async function beginCheckpoint(
+  files: Pick<Files, "makeDirectory" | "stat">,
+  directory: string,
+  save: () => Promise<void>,
+): Promise<void> {
+  try {
+    if ((await files.stat(directory)) === undefined) await files.makeDirectory(directory, DIRECTORY_MODE);
+    await save();
+  } catch {
+    // The next pod that is given memory has it written, or is refused.
+  }
 }
 
 /** Returns what brings the account to the disk; it does nothing where the disk has it. Rejects as the disk does. */

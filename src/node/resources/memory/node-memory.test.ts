@@ -242,6 +242,24 @@ describe("the hints of memory", () => {
   });
 });
 
+it("memory that is given away has a checkpoint from the start, and says what there is to give", async () => {
+  const host = createMachine(1);
+  const start = async () => (await createNode({ nodes: 1, host })).memory;
+  await start();
+  const state = JSON.parse((await host.files.read(FILE, 10_000)).toString());
+  expect(state).toMatchObject({ policyName: "Static", machineState: { 0: { numberOfAssignments: 0 } } });
+  expect(state.machineState[0].memoryMap.memory.allocatable).toBe(1536 * MIB);
+  expect(await start()).toBeDefined();
+});
+
+it("a disk that takes no checkpoint of memory does not keep the node agent from starting", async () => {
+  const host = createMachine(1);
+  host.files.intercept(({ operation }) => {
+    if (operation === "writeAtomically") throw new Error("no space left on device");
+  });
+  expect((await createNode({ nodes: 1, host })).memory.allocatable).not.toEqual([]);
+});
+
 it("memory that all share has a checkpoint that says so, as a Go kubelet leaves it", async () => {
   const host = createMachine(1);
   const options = { isStatic: false, reservedMemory: [], reservations: { ...RESERVATIONS, kubeReserved: {} } };

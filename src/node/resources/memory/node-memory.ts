@@ -3,7 +3,7 @@ import type { Files } from "../../../host/port.ts";
 import type { NodeReservations } from "../capacity/node-reservations.ts";
 import { type ContainerMemory, createContainerMemory } from "./container-memory.ts";
 import { createMemoryAccount, type MemoryAccount } from "./memory-account.ts";
-import { createMemorySaver, keepSharedMemory, restoreMemory } from "./memory-checkpoint-file.ts";
+import { beginCheckpoint, createMemorySaver, keepSharedMemory, restoreMemory } from "./memory-checkpoint-file.ts";
 import { divideMemory, type ReservedMemory } from "./memory-pools.ts";
 import type { MemoryBlock } from "./memory-state.ts";
 import { declareMemoryMetrics } from "./metrics.ts";
@@ -51,6 +51,7 @@ export async function createNodeMemory(
   const pools = divideMemory(await readNumaMemory(deps), reserved);
   const account = createMemoryAccount(pools, await restoreMemory(deps.files, path, pools));
   const save = createMemorySaver(deps.files, account, path);
+  await beginCheckpoint(deps.files, directory, save);
   const blocksOf = (podUid: string, container: string) => account.ofContainer(podUid, container) ?? [];
   return {
     containers: createContainerMemory({ account, metrics, save }),

@@ -220,18 +220,23 @@ describe("a handshake that fails", () => {
   });
 
   it.each<Error | "hang">([refused, "hang"])(
-    "leaves a plugin registered that cannot be told so (%s)",
+    "gives a plugin back that cannot be told that it is registered, and tries again (%s)",
     async (notify) => {
       const rig = createPluginRig();
-      rig.put("a.sock", { ...csiPlugin("a"), notify });
+      const plugin: ScriptedPlugin = { ...csiPlugin("a"), notify };
+      rig.put("a.sock", plugin);
       const { stop } = rig.run();
       await rig.clock.advance(5_000);
-      expect(rig.names()).toEqual(["a@a.sock"]);
-      expect(rig.calls).toHaveLength(1);
-      expect(rig.logged.map(({ message }) => message)).toContain("A plugin could not be told whether it is registered");
-      rig.files.delete(socket);
-      await rig.clock.settle();
       expect(rig.names()).toEqual([]);
+      expect(rig.logged.map(({ fields }) => fields["error"])).toContainEqual(
+        expect.stringContaining(
+          `RegisterPlugin error -- failed to send registration status at socket ${socket}, err: `,
+        ),
+      );
+      delete plugin.notify;
+      await rig.clock.advance(10_000);
+      expect(rig.names()).toEqual(["a@a.sock"]);
+      expect(rig.statuses).toEqual([{ socket, registered: true, error: "" }]);
       await stop();
     },
   );

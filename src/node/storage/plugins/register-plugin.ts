@@ -1,4 +1,4 @@
-import { isAbort, throwIfAborted } from "../../../base/abort.ts";
+import { throwIfAborted } from "../../../base/abort.ts";
 import { SECOND } from "../../../base/clock.ts";
 import { CodedError, messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
@@ -46,7 +46,7 @@ const NOTIFY_TIMEOUT_MS = 5 * SECOND;
 /**
  * Does one handshake: asks the plugin who it is, has the handler of its type validate and take it, and tells it the
  * outcome (upstream: pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go). Resolves when the handler has
- * taken it. Rejects with a PluginError, or with AbortedError when the signal fired; then nothing was taken.
+ * taken it and the plugin knows. Rejects with a PluginError, or with AbortedError when the signal fired; then nothing is taken.
  */
 export async function registerPlugin(
   deps: RegisterPluginDeps,
@@ -82,7 +82,7 @@ async function shakeHands(deps: HandshakeDeps, socketPath: string, signal: Abort
     supportedVersions: info.supportedVersions,
   };
   const refuse = async (code: "refused" | "failed", message: string, cause?: unknown): Promise<never> => {
-    await notify(deps, { plugin, error: message }, signal);
+    await tellRefused(deps, { plugin, error: message }, signal);
     throw new PluginError(code, message, { plugin, cause });
   };
 
@@ -101,8 +101,7 @@ async function shakeHands(deps: HandshakeDeps, socketPath: string, signal: Abort
     const reason = `plugin registration failed with err: ${messageOf(failure.error)}`;
     return await refuse("failed", `RegisterPlugin error -- ${reason}`, failure.error);
   }
-  await tellRegistered(deps, plugin, signal);
-  return { plugin, handler };
+  return await tellRegistered(deps, { plugin, handler }, signal);
 }
 
 async function getInfo({ registration }: HandshakeDeps, socketPath: string, signal: AbortSignal): Promise<PluginInfo> {
@@ -116,30 +115,38 @@ async function getInfo({ registration }: HandshakeDeps, socketPath: string, sign
 }
 
 /**
- * A plugin that cannot be told is registered nevertheless, as upstream has it: it serves, and is not asked again. The
- * caller must give back what was taken, also when the signal fired meanwhile.
+ * A plugin that cannot be told that it is registered is given back, as upstream has it in 1.36, and the caller tries
+ * again: a plugin may wait for the word before it serves. When the signal fires meanwhile, it is the caller who gives back.
  */
-async function tellRegistered(deps: HandshakeDeps, plugin: Plugin, signal: AbortSignal): Promise<void> {
+async function tellRegistered(
+  { registration }: HandshakeDeps,
+  registered: RegisteredPlugin,
+  signal: AbortSignal,
+): Promise<RegisteredPlugin> {
+  const { plugin, handler } = registered;
   try {
-    await notify(deps, { plugin, error: "" }, signal);
+    await registration.notify({ registered: true, error: "" }, { timeoutMs: NOTIFY_TIMEOUT_MS, signal });
   } catch (error) {
-    if (!isAbort(error)) throw error;
+    if (signal.aborted) return registered;
+    handler.deregister(plugin);
+    const reason = `failed to send registration status at socket ${plugin.socketPath}, err: ${messageOf(error)}`;
+    throw new PluginError("failed", `RegisterPlugin error -- ${reason}`, { plugin, cause: error });
   }
+  return registered;
 }
 
-/** A plugin that does not hear the outcome does not change it. Rejects with AbortedError only. */
-async function notify(
+/** A plugin that does not hear that it is refused is refused all the same. Rejects with AbortedError only. */
+async function tellRefused(
   { registration, log }: HandshakeDeps,
   { plugin, error }: { readonly plugin: Plugin; readonly error: string },
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await registration.notify({ registered: error === "", error }, { timeoutMs: NOTIFY_TIMEOUT_MS, signal });
+    await registration.notify({ registered: false, error }, { timeoutMs: NOTIFY_TIMEOUT_MS, signal });
   } catch (thrown) {
     throwIfAborted(signal);
-    const reason = error === "" ? "failed to send registration status" : "failed to send error";
-    const message = `RegisterPlugin error -- ${reason} at socket ${plugin.socketPath}, err: ${messageOf(thrown)}`;
-    log.warn("A plugin could not be told whether it is registered", { plugin: plugin.name, error: message });
+    const message = `RegisterPlugin error -- failed to send error at socket ${plugin.socketPath}, err: ${messageOf(thrown)}`;
+    log.warn("A plugin could not be told that it is not registered", { plugin: plugin.name, error: message });
   }
 }
 
