@@ -130,8 +130,11 @@ function isReady(report: { node: { conditions: NodeCondition[] } }): boolean {
   return report.node.conditions.some(({ type, status }) => type === "Ready" && status === "True");
 }
 
-/** What the node agent answers on its socket. */
-export async function fetchText(target: { socketPath: string; path: string; agent?: Connections }): Promise<string> {
+/** Where a node agent answers without asking who calls: on its socket, or on a port of this machine. */
+type Target = ({ socketPath: string } | { host: string; port: number }) & { path: string; agent?: Connections };
+
+/** What the node agent answers there. */
+export async function fetchText(target: Target): Promise<string> {
   return await new Promise((resolve, reject) => {
     const call = request({ ...target, timeout: ANSWER_TIMEOUT_MS }, (response) => {
       const chunks: Buffer[] = [];

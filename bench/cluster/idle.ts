@@ -16,7 +16,7 @@ interface Weight {
   /** What the agent and the API server took, in percent of a core. */
   cpuShare: number;
   serverCpuShare: number;
-  calls: number | undefined;
+  calls: number;
   empty: Memory;
   full: Memory;
 }
@@ -37,14 +37,11 @@ export const clusterIdle: ClusterCase = async (context) => {
     const values = weights.map((weight) => [pick(weight)]);
     return compareNodes(context, { case: kind, name, unit, values, ...(target && { target }) });
   };
-  const calls = weights[0]?.calls;
   return [
     of(`CPU, ${pods}`, "% of a core", ({ cpuShare }) => cpuShare),
     of(`CPU of the API server, ${pods}`, "% of a core", ({ serverCpuShare }) => serverCpuShare),
     of(`CPU of both, ${pods}`, "% of a core", (weight) => weight.cpuShare + weight.serverCpuShare, CPU_TARGET),
-    ...(calls === undefined
-      ? []
-      : [of(`runtime calls in ${sizes.clusterIdleSeconds} s`, "calls", (weight) => weight.calls ?? Number.NaN)]),
+    of(`runtime calls in ${sizes.clusterIdleSeconds} s`, "calls", ({ calls }) => calls),
     of("resident, no pods", "MiB", ({ empty }) => empty.resident, { of: "value", median: 55 }),
     of("proportional, no pods", "MiB", ({ empty }) => empty.proportional),
     of(`resident, ${pods}`, "MiB", ({ full }) => full.resident, { of: "value", median: 75 }),
@@ -56,7 +53,7 @@ async function weigh(context: ClusterCaseContext, program: NodeProgram, process:
   const { api, sizes, signal } = context;
   const { pid } = process;
   const say = (what: string) => context.progress(`${program.name}, ${what}`);
-  const readCalls = async () => process.metrics && readRuntimeCalls(await process.metrics()).count;
+  const readCalls = async () => readRuntimeCalls(await process.metrics()).count;
   const names = Array.from({ length: sizes.clusterIdlePods }, (_, index) => `idle-${index}`);
   say("no pods");
   await delay(SETTLE_MS, undefined, { signal });
@@ -79,6 +76,5 @@ async function weigh(context: ClusterCaseContext, program: NodeProgram, process:
   const gone = api.pods.until({ names, what: "gone", fits: showsGone, signal });
   for (const name of names) await deletePod(api.connection, name);
   await gone;
-  const calls = callsBefore === undefined || callsAfter === undefined ? undefined : callsAfter - callsBefore;
-  return { cpuShare, serverCpuShare, calls, empty, full };
+  return { cpuShare, serverCpuShare, calls: callsAfter - callsBefore, empty, full };
 }

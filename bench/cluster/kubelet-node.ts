@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { goKubeletConfiguration } from "../../test/clusters/go-kubelet-configuration.ts";
+import { fetchText } from "../agent.ts";
 import { findFreePorts } from "../control-plane/server-process.ts";
 import { GO_KUBELET } from "../measure.ts";
 import { startNode } from "./node-process.ts";
@@ -20,9 +21,11 @@ export async function kubeletNode(
   const { world } = context;
   const path = (name: string) => join(directory, name);
   for (const made of [directory, path("kubelet")]) await mkdir(made);
-  const [port = 0] = await findFreePorts(1);
+  const [port = 0, readOnlyPort = 0] = await findFreePorts(2);
   const configuration = {
     ...goKubeletConfiguration(port),
+    // Its metrics, without credentials.
+    readOnlyPort,
     containerRuntimeEndpoint: world.containerd.endpoint,
     enforceNodeAllocatable: [],
     // Whether the machine's disk is nearly full must not decide.
@@ -40,10 +43,11 @@ export async function kubeletNode(
     `--hostname-override=${nodeName}`,
   ];
   const logFile = path("kubelet.log");
+  const read = async (path: string) => await fetchText({ host: "127.0.0.1", port: readOnlyPort, path });
   return {
     name: GO_KUBELET,
     nodeName,
     rootDirectory: path("kubelet"),
-    start: async (how) => await startNode(context, { nodeName, command: [binary, ...flags], logFile, ...how }),
+    start: async (how) => await startNode(context, { nodeName, command: [binary, ...flags], logFile, read, ...how }),
   };
 }

@@ -16,8 +16,8 @@ interface NodeCommand {
   /** The program and its arguments, as they are given where containerd's mounts are seen. */
   command: readonly string[];
   logFile: string;
-  /** What it answers on its socket. */
-  read?: (path: string) => Promise<string>;
+  /** What it answers to whoever asks on this machine. */
+  read: (path: string) => Promise<string>;
   /** The cluster knows the node already, with its pods: nothing is forgotten, and nothing waited for. */
   rejoins?: boolean;
 }
@@ -51,7 +51,7 @@ export async function startNode(
         child.kill("SIGCONT");
         await delay(SETTLE_MS);
       },
-      metrics: read && (async () => await read("/metrics")),
+      metrics: async () => await read("/metrics"),
       read,
       async kill() {
         const exited = once(child, "exit");

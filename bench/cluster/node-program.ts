@@ -22,10 +22,10 @@ export interface NodeProcess {
   pause(): void;
   /** SIGCONT; resolves when it has looked at what happened meanwhile. */
   resume(): Promise<void>;
-  /** The text of its `/metrics`; undefined where the bench cannot read it. */
-  metrics: (() => Promise<string>) | undefined;
-  /** What it answers on its socket for another path; undefined where it has none. */
-  read: ((path: string) => Promise<string>) | undefined;
+  /** The text of its `/metrics`. */
+  metrics(): Promise<string>;
+  /** What it answers for another path, without credentials. */
+  read(path: string): Promise<string>;
   /** SIGTERM; resolves when it has ended. Its pods run on. */
   stop(): Promise<void>;
   /** SIGKILL; resolves when it has ended. */

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { FloorPod } from "../floor.ts";
-import { type Measure, timed } from "../measure.ts";
+import { type Measure, type Target, timed } from "../measure.ts";
 import { type RuntimeCalls, readRuntimeCalls } from "../runtime-calls.ts";
-import { summarize } from "../stats.ts";
 import { sleepingPod } from "../workload.ts";
 import { type ClusterCase, type ClusterCaseContext, compareNodes } from "./cluster-case.ts";
 import { createPodOn, deletePod, showsGone, showsRunning } from "./pods.ts";
@@ -26,9 +25,8 @@ type BarePod = FloorPod & { stopMs: number };
 interface NodePod {
   startMs: number;
   stopMs: number;
-  /** Undefined where the program does not say. */
-  start: RuntimeCalls | undefined;
-  stop: RuntimeCalls | undefined;
+  start: RuntimeCalls;
+  stop: RuntimeCalls;
 }
 
 async function runPods(context: ClusterCaseContext, turns: Turns): Promise<Pods> {
@@ -58,7 +56,7 @@ async function runNodePod(
   { program, process }: Runner,
   name: string,
 ): Promise<NodePod> {
-  const readCalls = async () => process.metrics && readRuntimeCalls(await process.metrics());
+  const readCalls = async () => readRuntimeCalls(await process.metrics());
   const of = { names: [name], signal };
   const before = await readCalls();
   const running = api.pods.until({ ...of, what: "Running", fits: showsRunning });
@@ -74,8 +72,7 @@ async function runNodePod(
   return { startMs, stopMs, start: computeAdded(before, between), stop: computeAdded(between, after) };
 }
 
-function computeAdded(before: RuntimeCalls | undefined, after: RuntimeCalls | undefined): RuntimeCalls | undefined {
-  if (before === undefined || after === undefined) return undefined;
+function computeAdded(before: RuntimeCalls, after: RuntimeCalls): RuntimeCalls {
   const counts = subtract(after.counts, before.counts);
   return { count: after.count - before.count, counts, durationsMs: subtract(after.durationsMs, before.durationsMs) };
 }
@@ -84,8 +81,11 @@ function subtract(after: ReadonlyMap<string, number>, before: ReadonlyMap<string
   return new Map([...after].map(([operation, value]) => [operation, value - (before.get(operation) ?? 0)]));
 }
 
-const START_CALLS = ["run_podsandbox", "create_container", "start_container"];
-const STOP_CALLS = ["stop_container", "stop_podsandbox", "remove_podsandbox"];
+/** The floor's calls. */
+const CALLS = {
+  "cluster-single": { side: "start", operations: ["run_podsandbox", "create_container", "start_container"] },
+  "cluster-delete": { side: "stop", operations: ["stop_container", "stop_podsandbox", "remove_podsandbox"] },
+} as const;
 
 function describe(context: ClusterCaseContext, { floor, nodes }: Pods): Measure[] {
   const values = (of: (pod: NodePod) => number) => nodes.map((pods) => pods.map(of));
@@ -100,14 +100,14 @@ function describe(context: ClusterCaseContext, { floor, nodes }: Pods): Measure[
       values: values(({ startMs }) => startMs),
       floor: bareStartMs,
     }),
-    ...describeCalls("cluster-single", START_CALLS, nodes[0] ?? [], bareStartMs),
+    ...describeCalls(context, "cluster-single", nodes, bareStartMs),
     compareNodes(context, {
       ...stop,
       target: { of: "ratio", median: 1.15 },
       values: values(({ stopMs }) => stopMs),
       floor: bareStopMs,
     }),
-    ...describeCalls("cluster-delete", STOP_CALLS, nodes[0] ?? [], bareStopMs),
+    ...describeCalls(context, "cluster-delete", nodes, bareStopMs),
   ];
 }
 
@@ -116,35 +116,26 @@ const CALLS_TARGET = 6;
 
 /** What of nodelet's time the runtime has, and which calls those are. */
 function describeCalls(
+  context: ClusterCaseContext,
   name: "cluster-single" | "cluster-delete",
-  operations: readonly string[],
-  pods: readonly NodePod[],
+  nodes: readonly NodePod[][],
   floor: readonly number[],
 ): Measure[] {
-  const side = name === "cluster-single" ? "start" : "stop";
-  const calls = pods.map((pod) => pod[side]).filter((of) => of !== undefined);
-  if (calls.length === 0) return [];
+  const { side, operations } = CALLS[name];
+  const byNode = nodes.map((pods) => pods.map((pod) => pod[side]));
+  const own = byNode[0] ?? [];
   const made = [
-    ...new Set(calls.flatMap(({ counts }) => [...counts].filter(([, count]) => count > 0).map(([of]) => of))),
+    ...new Set(own.flatMap(({ counts }) => [...counts].filter(([, count]) => count > 0).map(([of]) => of))),
   ];
   const sumOf = ({ durationsMs }: RuntimeCalls) =>
     operations.reduce((sum, operation) => sum + (durationsMs.get(operation) ?? 0), 0);
+  const counted = (title: string, of: (calls: RuntimeCalls) => number, target?: Target): Measure => {
+    const values = byNode.map((calls) => calls.map(of));
+    return compareNodes(context, { case: name, name: title, unit: "calls", values, ...(target && { target }) });
+  };
   return [
-    timed({ case: name, name: "of nodelet: the floor's calls" }, calls.map(sumOf), floor),
-    {
-      case: name,
-      name: "runtime calls",
-      unit: "calls",
-      target: { of: "value", median: CALLS_TARGET },
-      summary: summarize(calls.map(({ count }) => count)),
-    },
-    ...made.map(
-      (operation): Measure => ({
-        case: name,
-        name: `runtime calls, ${operation}`,
-        unit: "calls",
-        summary: summarize(calls.map(({ counts }) => counts.get(operation) ?? 0)),
-      }),
-    ),
+    timed({ case: name, name: "of nodelet: the floor's calls" }, own.map(sumOf), floor),
+    counted("runtime calls", ({ count }) => count, { of: "value", median: CALLS_TARGET }),
+    ...made.map((operation) => counted(`runtime calls, ${operation}`, ({ counts }) => counts.get(operation) ?? 0)),
   ];
 }

@@ -35,7 +35,7 @@ async function measureAt(context: ClusterCaseContext, { program, process, pods }
 }
 
 async function readRelists({ metrics }: NodeProcess): Promise<{ count: number; seconds: number }> {
-  const text = (await metrics?.()) ?? "";
+  const text = await metrics();
   const read = (part: string) =>
     Number(new RegExp(`^kubelet_pleg_relist_duration_seconds_${part} (\\S+)`, "m").exec(text)?.[1] ?? 0);
   return { count: read("count"), seconds: read("sum") };

@@ -59,7 +59,7 @@ export function composeLogRotation({ ports, config }: Foundation, { running }: R
   const maxSizeBytes = Number(quantityValue(kubelet.containerLogMaxSize));
   if (maxSizeBytes < 0) return [];
   const rotation = createLogRotation(
-    { files, clock, log, runtime: cri.runtime, runningContainers: running.listIds },
+    { files, clock, log, runtime: cri.runtime, runningContainers: running.list },
     {
       podLogsDirectory,
       maxSizeBytes,

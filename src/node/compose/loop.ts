@@ -47,7 +47,7 @@ export function composeLoop(foundation: Foundation, neighbours: LoopNeighbours):
       runtime.resources.collect(isKnown);
       collectDirectories(isKnown);
     },
-    runtimeError: readings.runtimeError,
+    runtime: readings,
     onShown(pod) {
       cluster?.refs.show(pod);
       reporting.show(pod);

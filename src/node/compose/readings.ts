@@ -42,8 +42,8 @@ export function composeReadings({ ports, inbox }: Foundation): ReadingParts {
       inbox.offerLifecycleEvent(event);
       containerChanges.tell(event.id);
     },
-    onRelist: inbox.offerRelisted,
   });
+  pleg.subscribe(inbox.offerRelisted);
   const listening = countEventStreams(pleg, metrics);
   return {
     ...createRuntimeErrors({ health, pleg }),

@@ -14,11 +14,28 @@ const MANIFESTS = "/etc/kubernetes/manifests";
 const LIFE_MS = 10_000;
 const START_UP_MS = 15_000;
 
-/** A whole node agent on fakes, with one pod in a manifest, whose calls are looked at. */
-export async function startGoldenAgent(faults: Parameters<typeof createFakeCri>[0]["faults"] = {}) {
+/** The machine of a node agent, and what runs on it. */
+interface GoldenMachine {
+  host: ReturnType<typeof createFakeHost>;
+  cri: ReturnType<typeof createFakeCri>;
+}
+
+type Faults = NonNullable<Parameters<typeof createFakeCri>[0]["faults"]>;
+
+function createMachine(faults: Faults): GoldenMachine {
   const host = createFakeHost();
+  return { host, cri: createFakeCri({ clock: host.clock, files: host.files, faults }) };
+}
+
+/** A whole node agent on fakes, with one pod in a manifest, whose calls are looked at. */
+export async function startGoldenAgent(faults: Faults = {}) {
+  return await startOn(createMachine(faults));
+}
+
+/** `machine`: another node agent was on it before, which has ended. */
+async function startOn(machine: GoldenMachine) {
+  const { host, cri } = machine;
   const { clock, files } = host;
-  const cri = createFakeCri({ clock, files, faults });
   const events = createRuntimeEvents({ runtime: cri.runtime, clock, log: silentLog });
   const connect = () => expect.unreachable("the node has no plugins");
   const plugins = {
@@ -55,6 +72,8 @@ export async function startGoldenAgent(faults: Parameters<typeof createFakeCri>[
       await clock.advance(LIFE_MS);
       await ended;
     },
+    /** Another one on the same machine, which finds the pods of this one, which has stopped. */
+    startAnother: async () => await startOn(machine),
   };
 }
 

@@ -49,6 +49,18 @@ const END = [
   "remove pods/UID/volumes",
   "remove pods/UID",
 ];
+/** What a node agent looks at that finds the pod running, and changes nothing. */
+const TAKE_UP = [
+  "stat pods/UID/volumes",
+  "stat pods/UID/volumes/kubernetes.io~downward-api/info",
+  "stat pods/UID/plugins/kubernetes.io~empty-dir/wrapped_info/ready",
+  // Whether the volume shows what it should.
+  "list pods/UID/volumes/kubernetes.io~downward-api/info",
+  "readLink pods/UID/volumes/kubernetes.io~downward-api/info/..data",
+  "list pods/UID/volumes/kubernetes.io~downward-api/info/..VERSION",
+  "read pods/UID/volumes/kubernetes.io~downward-api/info/..VERSION/name",
+  "readLink pods/UID/volumes/kubernetes.io~downward-api/info/name",
+];
 
 it("makes exactly these accesses for the start and the end of a pod", async () => {
   const agent = await startGoldenAgent();
@@ -63,6 +75,20 @@ it("makes exactly these accesses for the start and the end of a pod", async () =
   await agent.endPod();
   expect(accesses.splice(0)).toEqual(END);
   await agent.stop();
+});
+
+it("makes exactly these accesses when it is started again, for each pod that runs", async () => {
+  const first = await startGoldenAgent();
+  const accesses: string[] = [];
+  await first.startPod(POD);
+  await first.stop();
+  first.host.files.intercept(({ operation, path, phase }) => {
+    if (phase === "before" && isOfPods(path) && path.includes("/pods/")) accesses.push(`${operation} ${named(path)}`);
+  });
+  const second = await first.startAnother();
+  expect(accesses.splice(0)).toEqual(TAKE_UP);
+  await second.endPod();
+  await second.stop();
 });
 
 const POD = {

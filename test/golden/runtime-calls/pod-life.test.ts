@@ -26,6 +26,9 @@ const END = [
   "listContainers",
 ];
 
+/** What a node agent asks that finds the pod running. The first relist has shown what there is of it. */
+const TAKE_UP = ["podSandboxStatus", "containerStatus"];
+
 /** Calls for the node as a whole, which are made whether or not a pod comes or goes. */
 const OF_NODE = new Set(["version", "status", "runtimeConfig", "listImages", "imageFsInfo", "getContainerEvents"]);
 it("makes exactly these calls for the start and the end of a pod", async () => {
@@ -41,6 +44,21 @@ it("makes exactly these calls for the start and the end of a pod", async () => {
   expect(calls.splice(0)).toEqual(END);
   expect(agent.cri.containers()).toEqual([]);
   await agent.stop();
+});
+
+it("makes exactly these calls when it is started again, for each pod that runs", async () => {
+  const calls: string[] = [];
+  const before = ({ rpc, request }: { rpc: string; request: unknown }) => {
+    if (!OF_NODE.has(rpc) && !isAudit(rpc, request)) calls.push(rpc);
+  };
+  const first = await startGoldenAgent({ before });
+  await first.startPod({ apiVersion: "v1", kind: "Pod", metadata: { name: "web" }, spec: { containers: [WEB] } });
+  await first.stop();
+  calls.length = 0;
+  const second = await first.startAnother();
+  expect(calls.splice(0)).toEqual(TAKE_UP);
+  await second.endPod();
+  await second.stop();
 });
 
 /** The relist asks for everything. */

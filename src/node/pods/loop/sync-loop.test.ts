@@ -66,6 +66,7 @@ function createRig() {
     relisted: 0,
   };
   let isKnown = (_uid: string) => false;
+  const listeners = new Set<() => void>();
   const loop = createSyncLoop({
     clock,
     log: silentLog,
@@ -98,7 +99,13 @@ function createRig() {
       told.push("collect");
       isKnown = known;
     },
-    runtimeError: () => world.error,
+    runtime: {
+      runtimeError: () => world.error,
+      subscribe(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
     onShown: (pod) => void told.push(`shown ${pod.metadata?.uid}`),
     onPodsChanged: () => {
       world.podsChanged++;
@@ -137,6 +144,11 @@ function createRig() {
     applyFrom,
     hear,
     stop,
+    /** What the runtime says may have changed. */
+    runtimeChanged() {
+      for (const listener of listeners) listener();
+    },
+    listeners,
     isKnown: (uid: string) => isKnown(uid),
   };
 }
@@ -369,6 +381,20 @@ describe("while the runtime is not fit", () => {
     world.error = undefined;
     await clock.advance(5_000);
     expect(await hear()).toEqual(["create a"]);
+  });
+
+  it("is heard at once when it is fit again, and waits no shorter while it is not", async () => {
+    const { clock, apply, hear, world, listeners, runtimeChanged } = createRig();
+    world.error = "container runtime is down";
+    await apply("ADD", makePod("a"));
+    for (let round = 0; round < 5; round++) await clock.advance(clock.untilNextTimer() ?? 0);
+    runtimeChanged();
+    await clock.settle();
+    expect(clock.untilNextTimer()).toBe(3_200);
+    world.error = undefined;
+    runtimeChanged();
+    expect(await hear()).toEqual(["create a"]);
+    expect(listeners.size).toBe(0);
   });
 
   it("the loop does not count as turning", async () => {

@@ -1,14 +1,15 @@
 import type { Pod } from "../../../api/gen/types.ts";
 import { isMirrorPod, isTerminalPhase, podReference, sourceOf } from "../../../api/pods.ts";
-import { sleep } from "../../../base/abort.ts";
 import { assertNever } from "../../../base/assert.ts";
 import { computeBackOff } from "../../../base/back-off.ts";
+import { createChangeFlag } from "../../../base/change-flag.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
 import type { PodRejection } from "../admission/pod-rejection.ts";
 import type { PodUpdate } from "../desired/pod-update.ts";
 import type { PodLifecycleEvent } from "../pleg/lifecycle-events.ts";
+import type { RuntimeErrors } from "../pleg/runtime-errors.ts";
 import type { SourceSnapshot } from "../sources/source-snapshot.ts";
 import type { PodState, WorkerUpdate } from "../workers/pod-state.ts";
 import { planHousekeeping, planReplacements } from "./housekeeping.ts";
@@ -51,8 +52,7 @@ interface SyncLoopDeps {
   forget(uid: string): void;
   /** Removes pod directories whose UID is not known; it works in the background. */
   collectDirectories(isKnown: (uid: string) => boolean): void;
-  /** Why no pod can be worked on now; undefined when all is well. */
-  runtimeError(): string | undefined;
+  runtime: Pick<RuntimeErrors, "runtimeError" | "subscribe">;
   /** The API server shows this pod of the node, or this mirror of one. */
   onShown(pod: Pod): void;
   /** A source was applied, or a pod is gone: which pods should be there may have changed. */
@@ -206,17 +206,24 @@ export function createSyncLoop(deps: SyncLoopDeps): SyncLoop {
 }
 
 async function untilRuntimeIsFit(
-  { clock, log, runtimeError }: Pick<SyncLoopDeps, "clock" | "log" | "runtimeError">,
+  { clock, log, runtime }: Pick<SyncLoopDeps, "clock" | "log" | "runtime">,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let looks = 1; ; looks++) {
-    const error = runtimeError();
-    if (error === undefined) return;
-    const waitMs = computeBackOff(looks, PAUSE);
-    // The runtime has not been asked yet at every start, which is over before the first wait is: that is no error.
-    const say = looks === 1 ? log.debug : log.error;
-    say("Skipping pod synchronization", { reason: error, waitMs });
-    await sleep(clock, waitMs, signal);
+  if (runtime.runtimeError() === undefined) return;
+  const changed = createChangeFlag(clock);
+  const unsubscribe = runtime.subscribe(changed.raise);
+  try {
+    for (let waits = 1; ; ) {
+      const error = runtime.runtimeError();
+      if (error === undefined) return;
+      const waitMs = computeBackOff(waits, PAUSE);
+      // The runtime has not been asked yet at every start, which is over before the first wait is: that is no error.
+      const say = waits === 1 ? log.debug : log.error;
+      say("Skipping pod synchronization", { reason: error, waitMs });
+      if (!(await changed.wait(waitMs, signal))) waits++;
+    }
+  } finally {
+    unsubscribe();
   }
 }
 

@@ -40,7 +40,12 @@ describe("the relist", () => {
     rig.pods.set("b", ["main exited:1"]);
     rig.pods.set("c", ["main running"]);
     await rig.clock.advance(RELIST_PERIOD_MS);
-    expect(rig.reads).toEqual(["b", "c"]);
+    // The lists have just shown what there is of them.
+    expect(rig.reads).toEqual(["b by its items", "c by its items"]);
+    expect(rig.items.at(-1)).toEqual({
+      sandboxes: [{ id: "sandbox-0" }],
+      containers: [{ id: "main-0", sandboxId: "sandbox-0" }],
+    });
     expect(rig.told()).toEqual([
       "b main-0 ContainerDied",
       "c sandbox-0 ContainerStarted",
@@ -48,6 +53,21 @@ describe("the relist", () => {
       "relisted",
     ]);
     expect(await rig.cache.fresh(podName("b"), NEVER)).toMatchObject({ containers: [{ state: "exited" }] });
+  });
+
+  it("takes what its lists show for no newer than they are: a pod may be changed before it is read", async () => {
+    await start({ a: ["main running"] });
+    const gate = createGate();
+    rig.hooks.list = async () => await gate.passed;
+    rig.pods.set("a", ["main exited:1"]);
+    await rig.clock.advance(RELIST_PERIOD_MS);
+    rig.cache.invalidate("a");
+    gate.open();
+    await rig.clock.settle();
+    expect(rig.reads).toEqual(["a by its items"]);
+    expect(rig.cache.isOutdated("a")).toBe(true);
+    await rig.pleg.refresh(podName("a"));
+    expect(rig.cache.isOutdated("a")).toBe(false);
   });
 
   it("tells of a pod that is gone, and forgets it", async () => {

@@ -47,6 +47,8 @@ export interface Pleg {
   health(): PlegHealth;
   /** The pods that the last readings showed, by UID. */
   pods(): ReadonlyMap<string, RuntimePod>;
+  /** The listener is called after each complete relist. Returns a function that ends the subscription. */
+  subscribe(listener: () => void): () => void;
 }
 
 /** PLEG's health in upstream's words; before its first relist it is not known what a new pod would have to replace. */
@@ -73,8 +75,14 @@ interface PlegDeps {
     signal: AbortSignal,
   ): Promise<PodRuntimeStatus>;
   onEvent(event: PodLifecycleEvent): void;
-  /** After each complete relist. */
-  onRelist(): void;
+}
+
+/** What was known of a pod before its reading. */
+interface KnownPod {
+  /** All that there is of it; undefined: the lists are to be asked. */
+  readonly items?: PodItems | undefined;
+  /** The cache's mark from before `items` were read. Default: nobody can have changed anything since. */
+  readonly since?: number;
 }
 
 /** How many pods a relist reads at once. */
@@ -86,6 +94,7 @@ export function createPleg(deps: PlegDeps): Pleg {
   const records = createPodRecords();
   const tasks = createTasks((name, error) => log.error("reading a pod crashed", { name, error: messageOf(error) }));
   const stopping = new AbortController();
+  const listeners = new Set<() => void>();
   /** Pods of which an event named something that no reading has shown yet. */
   const unlisted = new Set<string>();
   let state = initialRelist(clock.monotonic());
@@ -101,10 +110,10 @@ export function createPleg(deps: PlegDeps): Pleg {
     pause.abort();
   };
 
-  const read = async (pod: PodReference, signal: AbortSignal, known?: PodItems): Promise<void> => {
+  const read = async (pod: PodReference, signal: AbortSignal, known: KnownPod = {}): Promise<void> => {
     const isHinted = hints.begun(pod.uid);
-    const items = unlisted.delete(pod.uid) ? undefined : isHinted ? withoutReady(known) : known;
-    const ticket = cache.beginRead(pod.uid);
+    const items = unlisted.delete(pod.uid) ? undefined : isHinted ? withoutReady(known.items) : known.items;
+    const ticket = cache.beginRead(pod.uid, items && known.since);
     const startedAt = clock.monotonic();
     try {
       const status = await deps.readPodStatus({ pod, items }, signal);
@@ -133,17 +142,21 @@ export function createPleg(deps: PlegDeps): Pleg {
     const begun = clock.monotonic();
     const { completedAtMs } = state;
     note({ type: "began" });
+    // What a pod's worker makes from here on, the lists may not show.
+    const since = cache.mark();
     if (completedAtMs !== undefined) metrics.relistInterval.observe((begun - completedAtMs) / 1000);
     const queue = records.list(await deps.listPods(signal));
     const reader = async () => {
-      for (let pod = queue.shift(); pod !== undefined; pod = queue.shift()) await read(pod, signal);
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        await read(next.pod, signal, { items: next.items, since });
+      }
     };
     await Promise.all(Array.from({ length: READ_CONCURRENCY }, reader));
     note({ type: "ended" });
     metrics.lastSeen.set(clock.now() / 1000);
     metrics.relistDuration.observe((clock.monotonic() - begun) / 1000);
     cache.markComplete();
-    deps.onRelist();
+    for (const listener of [...listeners]) listener();
   };
 
   const noteFailure = (thrown: unknown): void => {
@@ -186,7 +199,7 @@ export function createPleg(deps: PlegDeps): Pleg {
       }
     },
     async refresh(pod, items) {
-      await read(pod, stopping.signal, items);
+      await read(pod, stopping.signal, { items });
     },
     hint(containerId, uid) {
       const pod = records.find(containerId, uid);
@@ -200,6 +213,10 @@ export function createPleg(deps: PlegDeps): Pleg {
     setEventDriven: (connected) => noteInPause({ type: "events", arrive: connected }),
     health: () => computePlegHealth(state, clock.monotonic()),
     pods: records.pods,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
   };
 }
 

@@ -9,8 +9,13 @@ import { emptyPodRuntimeStatus, type PodRuntimeStatus } from "../../runtime/read
  * events in one millisecond cannot be confused.
  */
 export interface PodCache {
-  /** Call when a reading begins; hand the ticket to `put` or `fail` when it ends. */
-  beginRead(uid: string): ReadTicket;
+  /** What begins from now on is newer than everything before: a place in the order of readings and invalidations. */
+  mark(): number;
+  /**
+   * Call when a reading begins; hand the ticket to `put` or `fail` when it ends. `begun`: the reading rests on something that
+   * was read before, at this mark. Default: it does not.
+   */
+  beginRead(uid: string, begun?: number): ReadTicket;
   /** False when the status is no news: a reading that began later ended first, or the pod was forgotten meanwhile. */
   put(ticket: ReadTicket, status: PodRuntimeStatus): boolean;
   /**
@@ -82,8 +87,9 @@ export function createPodCache(now: () => number): PodCache {
   };
 
   return {
-    beginRead(uid) {
-      const ticket = { uid, begun: ++counter };
+    mark: () => ++counter,
+    beginRead(uid, begun = ++counter) {
+      const ticket = { uid, begun };
       reading.add(ticket);
       return ticket;
     },

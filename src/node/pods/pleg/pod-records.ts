@@ -1,5 +1,5 @@
 import type { PodReference } from "../../../api/pods.ts";
-import type { RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
+import type { PodItems, RuntimePod } from "../../runtime/reading/pod-runtime-status.ts";
 import { createGoneIds } from "./gone-ids.ts";
 import { diffRuntimePods, type PodLifecycleEvent } from "./lifecycle-events.ts";
 
@@ -10,13 +10,20 @@ interface PodRecords {
   /** A reading failed: the next relist reads the pod again, whatever the lists say. */
   readFailed(pod: PodReference, begun: number): void;
   /**
-   * The lists of everything: the pods that have to be read, since they differ from what is known or could not be read.
+   * The lists of everything: the pods that have to be read, since they differ from what is known or could not be read, with
+   * what the lists show of them, which may be nothing.
    */
-  list(pods: readonly RuntimePod[]): PodReference[];
+  list(pods: readonly RuntimePod[]): ListedPod[];
   /** Whose container or sandbox it is; `gone` when it was seen to be gone, undefined when it is not known. */
   find(id: string, uid: string | undefined): RuntimePod | "gone" | undefined;
   /** By UID. A pod that was listed and could not be read is among them: it is not gone. */
   pods(): ReadonlyMap<string, RuntimePod>;
+}
+
+/** A pod, and all that there was of it when the lists were read. */
+interface ListedPod {
+  readonly pod: PodReference;
+  readonly items: PodItems;
 }
 
 interface FailedReading extends PodReference {
@@ -52,13 +59,20 @@ export function createPodRecords(): PodRecords {
       for (const [uid, pod] of [...records, ...listed]) {
         if (diffRuntimePods(records.get(uid), listed.get(uid)).length > 0) changed.set(uid, pod);
       }
-      return [...changed.values()];
+      return [...changed.values()].map((pod) => ({ pod, items: itemsOf(listed.get(pod.uid)) }));
     },
     find(id, uid) {
       if (gone.has(id)) return "gone";
       return uid === undefined ? findOwner(records, id) : records.get(uid);
     },
     pods: () => new Map([...listed].filter(([uid]) => unread.has(uid)).concat([...records])),
+  };
+}
+
+function itemsOf(pod: RuntimePod | undefined): PodItems {
+  return {
+    sandboxes: (pod?.sandboxes ?? []).map(({ id }) => ({ id })),
+    containers: (pod?.containers ?? []).map(({ id, sandboxId }) => ({ id, sandboxId })),
   };
 }
 

@@ -28,7 +28,7 @@ function readPod(uid: string, states: readonly State[]): PodRuntimeStatus {
     imageId: "",
     reason: "",
     message: "",
-    logPath: "",
+    logPath: "/logs",
   };
   const containers = states.map((state, index) => ({ ...container, id: `${uid}-${index}`, name: `c${index}`, state }));
   return { ...emptyPodRuntimeStatus({ uid, name: uid, namespace: "default" }, 0), containers };
@@ -50,5 +50,9 @@ it("tells the running containers of a pod that was read, and none of another", (
 
 it("tells by the runtime's list which pods and containers run", () => {
   expect(["1", "2", "3", "4"].map(running.isListed)).toEqual([true, false, true, false]);
-  expect([...running.listIds()]).toEqual(["1-0", "1-2", "3-0"]);
+  expect([...running.list()]).toEqual([
+    { id: "1-0", logPath: "/logs" },
+    { id: "1-2", logPath: undefined },
+    { id: "3-0", logPath: undefined },
+  ]);
 });

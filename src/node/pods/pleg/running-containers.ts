@@ -9,8 +9,8 @@ export interface RunningContainers {
   runsContainers(podUid: string): boolean;
   /** True where the runtime's list of pods shows a container of the pod that runs. */
   isListed(podUid: string): boolean;
-  /** The IDs of all containers in the runtime's list of pods that run. */
-  listIds(): Generator<string>;
+  /** All containers in the runtime's list of pods that run; `logPath` is undefined where the pod was not read so far. */
+  list(): Generator<{ readonly id: string; readonly logPath: string | undefined }>;
 }
 
 interface RunningContainersDeps {
@@ -28,9 +28,12 @@ export function createRunningContainers({ cache, pleg }: RunningContainersDeps):
         .pods()
         .get(podUid)
         ?.containers.some(({ state }) => state === "running") === true,
-    *listIds() {
-      for (const { containers } of pleg.pods().values()) {
-        for (const { id, state } of containers) if (state === "running") yield id;
+    *list() {
+      for (const { uid, containers } of pleg.pods().values()) {
+        const read = cache.latest(uid)?.containers ?? [];
+        for (const { id, state } of containers) {
+          if (state === "running") yield { id, logPath: read.find((container) => container.id === id)?.logPath };
+        }
       }
     },
   };

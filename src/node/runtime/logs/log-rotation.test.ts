@@ -11,7 +11,7 @@ const LOG = `${DIRECTORY}/0.log`;
 const INTERVAL = 10_000;
 
 /** A container that logs, and a runtime that opens its log where it is missing. */
-function createRig({ maxFiles = 5, ids = ["a"] }: { maxFiles?: number; ids?: readonly string[] } = {}) {
+function createRig({ maxFiles = 5, ids = ["a"], isRead = false } = {}) {
   const host = createFakeHost({});
   const { clock, files } = host;
   const calls: string[] = [];
@@ -22,7 +22,7 @@ function createRig({ maxFiles = 5, ids = ["a"] }: { maxFiles?: number; ids?: rea
     files,
     clock,
     log: { ...silentLog, error: (_message, fields) => void complaints.push(String(fields?.["error"])) },
-    runningContainers: () => ids,
+    runningContainers: () => ids.map((id) => ({ id, logPath: isRead ? logOf(id) : undefined })),
     runtime: {
       async containerStatus({ containerId }) {
         calls.push(`status ${containerId}`);
@@ -61,6 +61,15 @@ it("leaves a short log alone, and asks the runtime once where it is", async () =
   await start();
   await clock.advance(5 * INTERVAL);
   expect([await names(), calls]).toEqual([["0.log"], ["status a"]]);
+});
+
+it("asks nothing where the reading of the pod has told it", async () => {
+  const { files, clock, calls, names, start } = createRig({ isRead: true });
+  files.put(LOG, "123456789 and more");
+  await start();
+  await clock.advance(INTERVAL);
+  expect(calls).toEqual(["reopen a"]);
+  expect(await names()).toHaveLength(2);
 });
 
 it("rotates a long one, and compresses what was rotated before", async () => {

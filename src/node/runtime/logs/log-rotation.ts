@@ -15,9 +15,15 @@ interface LogRotation {
 
 export interface LogRotationDeps extends RotateLogDeps {
   readonly runtime: Pick<RuntimeService, "containerStatus" | "reopenContainerLog">;
-  /** The ids of running containers as PLEG knows them, without a call to the runtime. */
-  readonly runningContainers: () => Iterable<string>;
+  /** The running containers as PLEG knows them, without a call to the runtime. */
+  readonly runningContainers: () => Iterable<RunningContainer>;
   readonly clock: Clock;
+}
+
+interface RunningContainer {
+  readonly id: string;
+  /** As the runtime told it; undefined where it has yet to be asked. */
+  readonly logPath: string | undefined;
 }
 
 interface LogRotationOptions extends RotationPolicy {
@@ -32,9 +38,10 @@ export function createLogRotation(deps: LogRotationDeps, options: LogRotationOpt
   const places = createLogPlaces(deps, options.podLogsDirectory);
   const complaints = createComplaints(deps);
 
-  const rotate = async (containerId: string, signal: AbortSignal) => {
+  const rotate = async (container: RunningContainer, signal: AbortSignal) => {
+    const { id: containerId } = container;
     try {
-      const place = await places.find(containerId, signal);
+      const place = await places.find(container, signal);
       if (place !== undefined) await rotateLogIfLong(deps, { containerId, place }, { ...options, signal });
       complaints.settle(containerId);
     } catch (error) {
@@ -48,12 +55,13 @@ export function createLogRotation(deps: LogRotationDeps, options: LogRotationOpt
       const workers = createLimiter(options.maxWorkers);
       await repeat(deps.clock, { periodMs: options.monitorIntervalMs, signal }, async () => {
         const running = [...deps.runningContainers()];
-        places.keep(running);
-        complaints.keep(running);
+        const ids = running.map(({ id }) => id);
+        places.keep(ids);
+        complaints.keep(ids);
         await Promise.all(
-          running.map(async (id) => {
+          running.map(async (container) => {
             // A rotation that still waits for a worker when the signal fires is not begun.
-            await workers.run(async () => (signal.aborted ? undefined : await rotate(id, signal)));
+            await workers.run(async () => (signal.aborted ? undefined : await rotate(container, signal)));
           }),
         );
       });
@@ -61,20 +69,29 @@ export function createLogRotation(deps: LogRotationDeps, options: LogRotationOpt
   };
 }
 
-/** Remembers where containers write. It never changes, so that the runtime is asked once for each container. */
+/** Remembers where containers write. It never changes, so that the runtime is asked once at most for each container. */
 function createLogPlaces({ runtime }: LogRotationDeps, podLogsDirectory: string) {
   const known = new Map<string, LogPlace | undefined>();
   return {
     /** Finds where the container's log is; undefined where it is not below our directory. */
-    async find(containerId: string, signal: AbortSignal): Promise<LogPlace | undefined> {
-      if (!known.has(containerId)) {
-        const { status } = await runtime.containerStatus({ containerId, verbose: false }, { signal });
-        known.set(containerId, findLogPlace(podLogsDirectory, status?.logPath ?? ""));
+    async find({ id, logPath }: RunningContainer, signal: AbortSignal): Promise<LogPlace | undefined> {
+      if (!known.has(id)) {
+        const path = logPath ?? (await readLogPath(runtime, id, signal));
+        known.set(id, findLogPlace(podLogsDirectory, path));
       }
-      return known.get(containerId);
+      return known.get(id);
     },
     keep: (ids: readonly string[]) => keepOnly(known, ids),
   };
+}
+
+async function readLogPath(
+  runtime: LogRotationDeps["runtime"],
+  containerId: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { status } = await runtime.containerStatus({ containerId, verbose: false }, { signal });
+  return status?.logPath ?? "";
 }
 
 /** Logs each failure to rotate a log once, not each time that it repeats. */

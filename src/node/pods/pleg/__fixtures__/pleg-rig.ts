@@ -48,8 +48,8 @@ export function createPlegRig() {
       return status;
     },
     onEvent: ({ uid, type, id }) => void trace.push(`${uid} ${id} ${type}`),
-    onRelist: () => void trace.push("relisted"),
   });
+  pleg.subscribe(() => void trace.push("relisted"));
   const stopping = new AbortController();
   const ended = (async () => await pleg.run(stopping.signal))().catch(() => undefined);
   return {
