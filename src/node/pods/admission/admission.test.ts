@@ -21,8 +21,8 @@ const withVolume = (volume: Partial<Volume>) => makePod({ volumes: [{ name: "dat
 
 describe("what this version cannot do is refused by the name of its field", () => {
   it.each<[string, Pod]>([
-    ["spec.volumes[0].cephfs", withVolume({ cephfs: { monitors: [] } })],
-    ["spec.volumes[0].quobyte", withVolume({ quobyte: { registry: "x", volume: "x" } })],
+    ["spec.volumes[0].tape", withVolume(JSON.parse('{"tape":{}}'))],
+    ["spec.volumes[0].emptyDir", withVolume({})],
     ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "Tape" } })],
     ["spec.volumes[0].emptyDir.medium", withVolume({ emptyDir: { medium: "HugePagesX" } })],
   ])("%s", (field, pod) => {
@@ -33,11 +33,13 @@ describe("what this version cannot do is refused by the name of its field", () =
   it("all of it at once", () => {
     const pod = makePod({
       volumes: [
-        { name: "data", cephfs: { monitors: [] } },
+        { name: "data", emptyDir: { medium: "Cards" } },
         { name: "tape", emptyDir: { medium: "Tape" } },
       ],
     });
-    expect(rejectUnsupported(pod)?.message).toContain("spec.volumes[0].cephfs; spec.volumes[1].emptyDir.medium");
+    expect(rejectUnsupported(pod)?.message).toContain(
+      "spec.volumes[0].emptyDir.medium; spec.volumes[1].emptyDir.medium",
+    );
   });
 
   it.each<[string, Pod]>([
@@ -61,6 +63,8 @@ describe("what this version cannot do is refused by the name of its field", () =
     ["a claim", withVolume({ persistentVolumeClaim: { claimName: "x" } })],
     ["a claim of its own", withVolume({ ephemeral: {} })],
     ["a storage driver's volume", withVolume({ csi: { driver: "x" } })],
+    ["a disk of an iSCSI target", withVolume({ iscsi: { targetPortal: "x", iqn: "x", lun: 0 } })],
+    ["a disk of Fibre Channel", withVolume({ fc: { wwids: ["x"] } })],
     ["a server's export", withVolume({ nfs: { server: "x", path: "/" } })],
     ["an image as a volume", withVolume({ image: { reference: "x" } })],
     ["a part of a volume", withMount({ subPath: "x" })],
