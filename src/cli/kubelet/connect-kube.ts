@@ -76,7 +76,7 @@ export async function connectKube(
     timeoutMs: REVIEW_TIMEOUT_MS,
   });
   return {
-    ports: { client, heartbeat, events },
+    ports: { client, heartbeat, events, server: connection.server },
     reviews,
     close: async () =>
       await runAll(

@@ -6,6 +6,7 @@ import { readMachineNode, withMachineResources } from "../cluster/node-status/ma
 import { createFit } from "../pods/admission/fit.ts";
 import { createFreshNode, type FreshNode } from "../pods/admission/fresh-node.ts";
 import { createNodeAdmission } from "../pods/admission/node-admission.ts";
+import { listOwnPorts } from "../pods/admission/own-ports.ts";
 import { createPodAdmission, type PodVerdict } from "../pods/admission/pod-admission.ts";
 import type { AdmitHandler } from "../pods/admission/pod-rejection.ts";
 import { createPressureHandler } from "../pods/admission/pressure.ts";
@@ -81,7 +82,7 @@ export async function composeAdmission(
     firstRules: [createPressureHandler({ pressure: pressure.pressure, isRunning: readings.running.isListed })],
     allocation,
     findMisfit,
-    rules: [composeNodeRules(foundation, readings), shutdown.admit],
+    rules: [composeNodeRules(foundation, { cluster, readings }), shutdown.admit],
     preemption,
     onRejected: createRejectionCounter(metrics),
   });
@@ -139,7 +140,10 @@ function composeFreshNode(
   });
 }
 
-function composeNodeRules({ config, facts }: Foundation, { health }: ReadingParts): AdmitHandler {
+function composeNodeRules(
+  { config, facts }: Foundation,
+  { cluster, readings: { health } }: Pick<AdmissionNeighbours, "cluster" | "readings">,
+): AdmitHandler {
   const { allowedUnsafeSysctls = [] } = config.kubelet;
   const { featureGates: gates } = config;
   const declaredFeatures = () => computeDeclaredFeatures({ gates, runtime: health.runtime().features });
@@ -147,6 +151,7 @@ function composeNodeRules({ config, facts }: Foundation, { health }: ReadingPart
     { findRefusedVolume },
     {
       allowedUnsafeSysctls,
+      ownPorts: listOwnPorts(config.kubelet, cluster?.kube.server),
       isAppArmorEnabled: facts.appArmorEnabled,
       declaredFeatures: gates.NodeDeclaredFeatures ? declaredFeatures : undefined,
     },

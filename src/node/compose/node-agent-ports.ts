@@ -48,4 +48,6 @@ export interface KubePorts {
   /** The node's status and lease: without a limit, with a time-out and connections of its own. */
   heartbeat: KubeClient;
   events: KubeClient;
+  /** The URL of the API server. Default: it is not known. */
+  server?: string;
 }

@@ -55,7 +55,7 @@ export function createServiceProxy(deps: ServiceProxyDeps, options: ServiceProxy
   const { clock, log, metrics, programs, listen } = deps;
   const health = createProxyHealth(clock);
   const countTurn = declareSyncMetrics(metrics, options.families);
-  const services = createServiceCompiler(options);
+  const services = createServiceCompiler(options, log);
   const place = { nodeName: options.nodeName, podCidrs: options.clusterCidrs };
   const policies = options.networkPolicies ? [createPolicyCompiler(place)] : [];
   const compilers: readonly RuleCompiler[] = [services, ...policies];

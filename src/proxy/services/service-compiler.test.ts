@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EndpointSlice, Service } from "../../api/gen/types.ts";
+import { silentLog } from "../../base/log.ts";
 import type { RuleInput } from "../rules/rule-compiler.ts";
 import { createRuleTable } from "../rules/rule-table.ts";
 import { createServiceCompiler } from "./service-compiler.ts";
@@ -36,7 +37,7 @@ function slice(...endpoints: Array<[ip: string, nodeName?: string, conditions?: 
 
 /** The statements for the service, without those that are there for every service and without the hash in names. */
 function compile(...objects: Array<Service | EndpointSlice>): string[] {
-  const compiler = createServiceCompiler(OPTIONS);
+  const compiler = createServiceCompiler(OPTIONS, silentLog);
   const table = createRuleTable("ip", "t");
   table.change(compiler.compile([]).fragments.ip);
   const inputs = objects.map((object) =>
@@ -107,7 +108,7 @@ describe("a service with endpoints", () => {
       return { ...bare, endpoints };
     };
     const chosen = (inputs: readonly RuleInput[]) => {
-      const compiler = createServiceCompiler(OPTIONS);
+      const compiler = createServiceCompiler(OPTIONS, silentLog);
       const table = createRuleTable("ip", "t");
       for (const input of inputs) table.change(compiler.compile([input]).fragments.ip);
       const text = table
@@ -222,7 +223,7 @@ describe("a service that leads nowhere", () => {
 
 describe("a change", () => {
   it("touches its service only, and takes everything of it away in the end", () => {
-    const compiler = createServiceCompiler(OPTIONS);
+    const compiler = createServiceCompiler(OPTIONS, silentLog);
     const table = createRuleTable("ip", "t");
     const apply = (input: RuleInput) => table.change(compiler.compile([input]).fragments.ip);
     const one = slice(["10.64.0.1"]);
@@ -245,7 +246,7 @@ describe("a change", () => {
   });
 
   it("of a UDP service tells which flows are stale", () => {
-    const compiler = createServiceCompiler(OPTIONS);
+    const compiler = createServiceCompiler(OPTIONS, silentLog);
     const udp = service({ ports: [{ port: 53, protocol: "UDP" }] });
     const of = (...ips: string[]): EndpointSlice => ({
       ...slice(...ips.map((ip): [string] => [ip])),
@@ -257,5 +258,30 @@ describe("a change", () => {
     const flow = { family: "ip", protocol: "udp", destination: "10.96.0.9", port: 53 };
     expect(flows(of("10.64.0.1"), of())).toEqual([{ ...flow, endpoint: undefined }]);
     expect(flows(of("10.64.0.2"), of("10.64.0.1"))).toEqual([{ ...flow, endpoint: "10.64.0.1" }]);
+  });
+});
+
+describe("a service that wants the addresses of others (CVE-2020-8554)", () => {
+  const ADDRESSES = ["10.96.0.1", "10.64.0.1", "192.0.2.1"];
+  it.each([
+    ["with endpoints", [slice(["10.64.0.2"])], "service-ips"],
+    ["without endpoints, whose callers are refused", [], "no-endpoint-services"],
+  ])("is called at none of pods and services: %s", (_name, slices, map) => {
+    const ingress = ADDRESSES.map((ip) => ({ ip }));
+    const spec = { type: "LoadBalancer", externalIPs: ADDRESSES };
+    const elements = elementsIn(compile(service(spec, { loadBalancer: { ingress } }), ...slices), map);
+    expect(elements.some((text) => text.includes("192.0.2.1 . tcp . 80"))).toBe(true);
+    for (const address of ADDRESSES.slice(0, 2)) {
+      expect(elements.filter((text) => text.includes(`${address} . `))).toEqual([]);
+    }
+  });
+
+  it("is named in the log, once", () => {
+    const said: unknown[] = [];
+    const compiler = createServiceCompiler(OPTIONS, { warn: (_message, fields) => said.push(fields) });
+    const object = service({ externalIPs: ADDRESSES });
+    compiler.compile([{ kind: "Service", change: { type: "ADDED", object, previous: undefined } }]);
+    compiler.compile([{ kind: "Service", change: { type: "MODIFIED", object, previous: object } }]);
+    expect(said).toEqual([{ service: "a/web", addresses: ["10.96.0.1", "10.64.0.1"] }]);
   });
 });

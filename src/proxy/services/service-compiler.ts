@@ -1,12 +1,13 @@
 import type { EndpointSlice, Service } from "../../api/gen/types.ts";
 import { NODE_LABELS } from "../../api/node-names.ts";
+import type { Log } from "../../base/log.ts";
 import { isRangeOf } from "../rules/address-family.ts";
 import { ADDRESS_FAMILIES, type AddressFamily, type RuleFragment } from "../rules/fragment.ts";
 import type { ClusterKind, CompiledRules, RuleCompiler, RuleInput, StaleFlow } from "../rules/rule-compiler.ts";
 import { computeBaseRules, type ServiceRuleOptions, selectFamily } from "./base-rules.ts";
 import { chooseEndpoints, type PortEndpoints, type ProxyPlace } from "./port-endpoints.ts";
 import { computePortRules } from "./port-rules.ts";
-import { type PlannedPort, planPorts } from "./service-port.ts";
+import { findClosedAddresses, type PlannedPort, planPorts } from "./service-port.ts";
 import { findStaleFlows, type UdpPort } from "./stale-flows.ts";
 
 /** What a load balancer asks a node about one service. */
@@ -33,9 +34,13 @@ interface Known {
 const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
 const BASE_FRAGMENT = "base";
 
-/** Compiles services and their endpoint slices into chains and maps of verdicts; a change touches its service only. */
-export function createServiceCompiler(options: ServiceRuleOptions): ServiceCompiler {
+/**
+ * Compiles services and their endpoint slices into chains and maps of verdicts; a change touches its service only. The
+ * log says which addresses of a service are left out, because they are those of pods and other services.
+ */
+export function createServiceCompiler(options: ServiceRuleOptions, log: Pick<Log, "warn">): ServiceCompiler {
   const services = new Map<string, Known>();
+  const closed = [...options.clusterCidrs, ...options.serviceCidrs];
   const optionsByFamily = {
     ip: selectFamily(options, isRangeOf("ip")),
     ip6: selectFamily(options, isRangeOf("ip6")),
@@ -49,6 +54,15 @@ export function createServiceCompiler(options: ServiceRuleOptions): ServiceCompi
     return known;
   };
 
+  const noteService = (key: string, service: Service): Service => {
+    const addresses = findClosedAddresses(service, closed);
+    const before = services.get(key)?.service;
+    const said = before === undefined ? [] : findClosedAddresses(before, closed);
+    if (addresses.some((address) => !said.includes(address))) {
+      log.warn("a service is not called at addresses of pods and of services", { service: key, addresses });
+    }
+    return service;
+  };
   /** Hints name zones, so that another zone may be another choice for each service. */
   const noteNode = ({ type, object }: Extract<RuleInput, { kind: "Node" }>["change"]): string[] => {
     const zone = type === "DELETED" ? undefined : object.metadata?.labels?.[NODE_LABELS.zone];
@@ -63,7 +77,8 @@ export function createServiceCompiler(options: ServiceRuleOptions): ServiceCompi
     const { type, object, previous } = change.change;
     const key = serviceKeyOf(change.kind, object);
     if (change.kind === "Service") {
-      if (key !== undefined) knownAt(key).service = type === "DELETED" ? undefined : change.change.object;
+      if (key !== undefined)
+        knownAt(key).service = type === "DELETED" ? undefined : noteService(key, change.change.object);
       return key === undefined ? [] : [key];
     }
     const name = object.metadata?.name ?? "";
@@ -74,7 +89,7 @@ export function createServiceCompiler(options: ServiceRuleOptions): ServiceCompi
   };
 
   const compileService = (key: string, known: Known) => {
-    const compiled = compile(known, optionsByFamily, place);
+    const compiled = compile(known, { options: optionsByFamily, closed }, place);
     const staleFlows = findStaleFlows(known.udp, compiled.udp);
     known.udp = compiled.udp;
     known.healthCheck = compiled.healthCheck;
@@ -125,10 +140,16 @@ function serviceKeyOf(kind: ClusterKind, { metadata }: Pick<Service, "metadata">
 /** Compiles one service of whatever families. */
 function compile(
   { service, slices }: Pick<Known, "service" | "slices">,
-  options: Readonly<Record<AddressFamily, ServiceRuleOptions>>,
+  {
+    options,
+    closed,
+  }: {
+    readonly options: Readonly<Record<AddressFamily, ServiceRuleOptions>>;
+    readonly closed: readonly string[];
+  },
   place: ProxyPlace,
 ) {
-  const planned = service === undefined ? [] : planPorts(service);
+  const planned = service === undefined ? [] : planPorts(service, closed);
   const ports = planned.map((port) => {
     return { port, endpoints: chooseEndpoints(port, [...slices.values()], place) };
   });
