@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { expect, it } from "vitest";
-import { choosePort } from "./choose-port.ts";
+import { CodedError } from "../../base/errors.ts";
+import { choosePort, withChosenPort } from "./choose-port.ts";
 
 const ADDRESS = "127.0.0.1";
 
@@ -20,4 +21,17 @@ it("gives the port that is wanted, and another while somebody listens there", as
 
 it("leaves it to the node agent to say that the address is not this machine's", async () => {
   expect(await choosePort("192.0.2.1", 10_250)).toBe(10_250);
+});
+
+it.each([
+  ["whose port was taken meanwhile", new CodedError("exited", "…; another process listens there: stop it"), 2],
+  ["that ended for another reason", new CodedError("exited", "no such file"), 1],
+])("starts a child %s as often as that helps", async (_name, failure, expected) => {
+  let starts = 0;
+  const start = async () => {
+    starts++;
+    return await Promise.reject(failure);
+  };
+  await expect(withChosenPort(start)).rejects.toThrow(failure);
+  expect(starts).toBe(expected);
 });

@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import { codeOf, messageOf } from "../../base/errors.ts";
 
 /** Chooses the wanted port where it is free, and any other free one else: several nodes may run on one machine. */
 export async function choosePort(address: string, wanted: number): Promise<number> {
@@ -22,5 +23,21 @@ async function tryPort(address: string, port: number): Promise<number | undefine
     return undefined;
   } finally {
     await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+/** What a child says that finds its port taken (`host/linux/network/listen-http.ts`). */
+const TAKEN = "another process listens there";
+
+/**
+ * Starts a child on a port that was chosen for it, and once more where another process, such as a second node that starts
+ * at this moment, took the port before the child listened there.
+ */
+export async function withChosenPort<T>(start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    if (codeOf(error) === "exited" && messageOf(error).includes(TAKEN)) return await start();
+    throw error;
   }
 }

@@ -6,7 +6,7 @@ import { ensureFile } from "../processes/ensure-file.ts";
 import { computeProgramWords, computeRunTimeFlags, RUN_TIME_ENVIRONMENT } from "../processes/run-time.ts";
 import { untilReady } from "../processes/until-ready.ts";
 import { readNodeReport } from "../status/node-report.ts";
-import { choosePort } from "./choose-port.ts";
+import { choosePort, withChosenPort } from "./choose-port.ts";
 import { CLUSTER_DOMAIN } from "./cluster-dns.ts";
 import { computeKubeletConfig } from "./kubelet-config.ts";
 import { makeOwnCgroup } from "./own-cgroup.ts";
@@ -48,6 +48,10 @@ const STOP_GRACE_PERIOD_MS = 10_000;
 
 /** Starts the node agent and resolves when it answers. Rejects with `exited` or `start-timed-out` and the log's end. */
 export async function startAgent(layout: StateLayout, options: AgentOptions): Promise<Daemon> {
+  return await withChosenPort(async () => await launch(layout, options));
+}
+
+async function launch(layout: StateLayout, options: AgentOptions): Promise<Daemon> {
   const places = await readPodPlaces(layout.directory);
   await mkdir(places.kubeletRoot, { recursive: true, mode: 0o750 });
   await mkdir(places.podLogs, { recursive: true, mode: 0o755 });

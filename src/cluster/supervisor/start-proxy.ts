@@ -11,7 +11,7 @@ import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { computeProgramWords, computeRunTimeFlags, RUN_TIME_ENVIRONMENT } from "../processes/run-time.ts";
 import { untilReady } from "../processes/until-ready.ts";
-import { choosePort } from "./choose-port.ts";
+import { choosePort, withChosenPort } from "./choose-port.ts";
 import type { StateLayout } from "./state-layout.ts";
 
 interface ProxyOptions {
@@ -46,6 +46,10 @@ const BRIDGE_SWITCHES = {
  * the log's end, for example where nft is missing.
  */
 export async function startProxy(layout: StateLayout, options: ProxyOptions): Promise<Daemon> {
+  return await withChosenPort(async () => await launch(layout, options));
+}
+
+async function launch(layout: StateLayout, options: ProxyOptions): Promise<Daemon> {
   const port = await choosePort(LOOPBACK, HEALTHZ_PORT);
   const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
   const start = { node: process.execPath, entry: options.entry };
