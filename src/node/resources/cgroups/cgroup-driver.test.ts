@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../base/log.ts";
+import { createMetrics } from "../../../base/metrics.ts";
 import { CgroupDriver, RuntimeConfigResponse } from "../../../cri/gen/cri-v1.ts";
 import { CriError, type CriErrorCode } from "../../../cri/port.ts";
 import { createCgroupDriver } from "./cgroup-driver.ts";
@@ -30,13 +31,17 @@ describe("the driver of cgroups", () => {
     ["nothing", RuntimeConfigResponse.fromPartial({}), "systemd", "systemd"],
     ["that it cannot tell", "unimplemented", "cgroupfs", "cgroupfs"],
   ] as const)("where the runtime tells %s", async (_what, answer, configured, expected) => {
-    const driver = createCgroupDriver({ runtime: runtimeOf(answer), log: silentLog }, configured);
+    const metrics = createMetrics();
+    const driver = createCgroupDriver({ runtime: runtimeOf(answer), log: silentLog, metrics }, configured);
     expect(await driver(signal)).toBe(expected);
+    // Upstream counts a runtime that a later version no longer takes.
+    const series = 'kubelet_cri_losing_support{version="1.37.0"} 1';
+    expect((await metrics.render()).includes(series)).toBe(answer === "unimplemented");
   });
 
   it("is asked for until it is known, and then no more", async () => {
     const runtime = runtimeOf("unavailable", told(CgroupDriver.SYSTEMD));
-    const driver = createCgroupDriver({ runtime, log: silentLog }, "cgroupfs");
+    const driver = createCgroupDriver({ runtime, log: silentLog, metrics: createMetrics() }, "cgroupfs");
     await expect(driver(signal)).rejects.toMatchObject({ code: "unavailable" });
     expect(await driver(signal)).toBe("systemd");
     expect(await driver(signal)).toBe("systemd");

@@ -108,7 +108,7 @@ function createHierarchy(
       clock,
       log,
       treeOf: async (driver) => (driver === "systemd" ? await readSliceTree() : tree),
-      driver: createCgroupDriver({ runtime, log }, configuredDriver),
+      driver: createCgroupDriver({ runtime, log, metrics }, configuredDriver),
       readLimits,
       classLimits,
     },

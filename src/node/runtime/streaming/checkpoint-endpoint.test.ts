@@ -54,10 +54,13 @@ it.each([
   expect(made).toEqual([["/root/checkpoints", 0o700]]);
 });
 
-const UNIMPLEMENTED = new CriError("unimplemented", {
-  rpc: "CheckpointContainer",
-  endpoint: "e",
-  detail: "unknown method",
+const CALL = { rpc: "CheckpointContainer", endpoint: "e" };
+const UNIMPLEMENTED = new CriError("unimplemented", { ...CALL, detail: "unknown method" });
+/** As the connection explains it to a person; clients know the runtime's own words. */
+const EXPLAINED = new CriError("unimplemented", {
+  ...CALL,
+  detail: "containerd 1.7.24 lacks it",
+  cause: UNIMPLEMENTED,
 });
 const FAILED = "checkpointing of ns/web/main failed";
 
@@ -74,6 +77,12 @@ it.each<[string, number, string, Parameters<typeof createWorld>[0]?]>([
     500,
     `${FAILED} (rpc error: code = Unimplemented desc = unknown method)`,
     { failure: UNIMPLEMENTED },
+  ],
+  [
+    "/checkpoint/ns/web/main",
+    500,
+    `${FAILED} (rpc error: code = Unimplemented desc = unknown method)`,
+    { failure: EXPLAINED },
   ],
 ])("answers %s with %i %s", async (target, status, body, world) => {
   expect(await createWorld(world).ask(target)).toEqual({ status, body });

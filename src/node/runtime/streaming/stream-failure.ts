@@ -28,10 +28,14 @@ export function describeFailure(error: unknown): ServedAnswer {
   return isCriError(error, "resource-exhausted") ? { ...TOO_MANY, body } : { status: 500, body };
 }
 
-/** Words a failure of the runtime as a Go client does, because users search for those words. */
+/**
+ * Words a failure of the runtime as a Go client does, because users search for those words, and programs look for what a
+ * runtime itself says of a call that it lacks.
+ */
 export function goWordsOf(error: unknown): string {
   if (!isCriError(error)) return messageOf(error);
-  const { code } = error;
+  const { code, cause } = error;
+  if (code === "unimplemented" && isCriError(cause)) return goWordsOf(cause);
   const known = code === "not-a-runtime" || code === "unsupported-version" ? "unavailable" : code;
   return `rpc error: code = ${nameOfCode(known)} desc = ${error.detail}`;
 }
