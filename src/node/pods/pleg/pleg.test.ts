@@ -71,6 +71,24 @@ describe("the relist", () => {
     expect(rig.reads).toEqual(["a", "a"]);
   });
 
+  it.each([false, true])(
+    "within the reading that follows a change makes no further one, unless a hint does: %s",
+    async (isHinted) => {
+      await start({ a: ["main running"] });
+      const gate = createGate();
+      rig.cache.invalidate("a");
+      rig.pods.set("a", ["main exited:1"]);
+      rig.hooks.read = async () => await gate.passed;
+      const refreshed = rig.pleg.refresh(podName("a"));
+      await rig.clock.advance(RELIST_PERIOD_MS);
+      if (isHinted) rig.pleg.hint("main-0");
+      gate.open();
+      await refreshed;
+      await rig.clock.advance(2 * HINT_HOLD_MS);
+      expect(rig.reads).toEqual(isHinted ? ["a", "a"] : ["a"]);
+    },
+  );
+
   it("takes what its lists show for no newer than they are: a pod may have been changed since", async () => {
     await start({ a: ["main running"] });
     const gate = createGate();

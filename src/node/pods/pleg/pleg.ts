@@ -148,7 +148,7 @@ export function createPleg(deps: PlegDeps): Pleg {
     const changed = records.list(await deps.listPods(signal));
     // Each pod of a burst differs from what is known while it starts or ends. Its worker reads it when that is over.
     const isLeft = ({ pod, isUnread }: (typeof changed)[number]) => !isUnread && cache.isOutdated(pod.uid);
-    for (const { pod } of changed.filter(isLeft)) hints.ask(pod);
+    for (const { pod } of changed.filter(isLeft)) hints.leave(pod);
     const queue = changed.filter((listed) => !isLeft(listed));
     const reader = async () => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
