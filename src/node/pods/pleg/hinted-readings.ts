@@ -6,6 +6,11 @@ import type { Tasks } from "../../../base/tasks.ts";
 interface HintedReadings {
   /** Something happened to the pod: it is read at once or, while it is being changed, when that is over. */
   ask(pod: PodReference): void;
+  /**
+   * A relist found the pod changed while it is being changed: it is read when that has taken long, if nothing has read it by
+   * then. What a reading under way may not show, the next relist will.
+   */
+  leave(pod: PodReference): void;
   /** A reading of the pod begins, for any reason: it will show what was hinted at before. Whether there was a hint. */
   begun(uid: string): boolean;
   /** A reading of the pod has ended: it may not show what was hinted at meanwhile. */
@@ -36,6 +41,8 @@ export function createHintedReadings(deps: HintedReadingsDeps): HintedReadings {
   const reading = new Map<string, boolean>();
   /** Pods whose hints wait for a change to be over. */
   const held = new Map<string, Timer>();
+  /** Those of them that only a relist has asked for. */
+  const left = new Set<string>();
   let isStopped = false;
 
   const readUntilQuiet = async (pod: PodReference): Promise<void> => {
@@ -54,7 +61,7 @@ export function createHintedReadings(deps: HintedReadingsDeps): HintedReadings {
   const hold = (pod: PodReference) => {
     if (held.has(pod.uid) || isStopped) return;
     const timer = deps.clock.setTimer(HINT_HOLD_MS, () => {
-      held.delete(pod.uid);
+      letGo(pod.uid);
       readNow(pod);
     });
     held.set(pod.uid, timer);
@@ -62,19 +69,27 @@ export function createHintedReadings(deps: HintedReadingsDeps): HintedReadings {
 
   const letGo = (uid: string) => {
     held.get(uid)?.cancel();
+    left.delete(uid);
     return held.delete(uid);
   };
 
   return {
     ask(pod) {
+      left.delete(pod.uid);
       if (deps.isChanging(pod.uid)) hold(pod);
       else readNow(pod);
+    },
+    leave(pod) {
+      if (held.has(pod.uid)) return;
+      hold(pod);
+      left.add(pod.uid);
     },
     begun: letGo,
     ended(pod) {
       if (!held.has(pod.uid) || deps.isChanging(pod.uid)) return;
+      const isLeft = left.has(pod.uid);
       letGo(pod.uid);
-      readNow(pod);
+      if (!isLeft) readNow(pod);
     },
     stop() {
       isStopped = true;

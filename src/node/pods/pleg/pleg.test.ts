@@ -55,19 +55,55 @@ describe("the relist", () => {
     expect(await rig.cache.fresh(podName("b"), NEVER)).toMatchObject({ containers: [{ state: "exited" }] });
   });
 
-  it("takes what its lists show for no newer than they are: a pod may be changed before it is read", async () => {
+  it("leaves a pod that is being changed to the reading that follows, but not for long", async () => {
+    await start({ a: ["main running"] });
+    rig.cache.invalidate("a");
+    rig.pods.set("a", ["main exited:1"]);
+    await rig.clock.advance(HINT_HOLD_MS);
+    expect(rig.reads).toEqual([]);
+    await rig.clock.advance(RELIST_PERIOD_MS);
+    expect(rig.reads).toEqual(["a"]);
+    rig.pods.set("a", ["main exited:1", "side running"]);
+    rig.cache.invalidate("a");
+    await rig.clock.advance(RELIST_PERIOD_MS);
+    await rig.pleg.refresh(podName("a"));
+    await rig.clock.advance(2 * HINT_HOLD_MS);
+    expect(rig.reads).toEqual(["a", "a"]);
+  });
+
+  it.each([false, true])(
+    "within the reading that follows a change makes no further one, unless a hint does: %s",
+    async (isHinted) => {
+      await start({ a: ["main running"] });
+      const gate = createGate();
+      rig.cache.invalidate("a");
+      rig.pods.set("a", ["main exited:1"]);
+      rig.hooks.read = async () => await gate.passed;
+      const refreshed = rig.pleg.refresh(podName("a"));
+      await rig.clock.advance(RELIST_PERIOD_MS);
+      if (isHinted) rig.pleg.hint("main-0");
+      gate.open();
+      await refreshed;
+      await rig.clock.advance(2 * HINT_HOLD_MS);
+      expect(rig.reads).toEqual(isHinted ? ["a", "a"] : ["a"]);
+    },
+  );
+
+  it("takes what its lists show for no newer than they are: a pod may have been changed since", async () => {
     await start({ a: ["main running"] });
     const gate = createGate();
     rig.hooks.list = async () => await gate.passed;
-    rig.pods.set("a", ["main exited:1"]);
     await rig.clock.advance(RELIST_PERIOD_MS);
+    rig.pods.set("a", ["main running", "side running"]);
     rig.cache.invalidate("a");
+    await rig.pleg.refresh(podName("a"));
+    rig.told();
+    rig.pods.set("a", ["main running"]);
     gate.open();
     await rig.clock.settle();
-    expect(rig.reads).toEqual(["a by its items"]);
-    expect(rig.cache.isOutdated("a")).toBe(true);
-    await rig.pleg.refresh(podName("a"));
-    expect(rig.cache.isOutdated("a")).toBe(false);
+    expect(rig.reads).toEqual(["a", "a by its items"]);
+    expect(rig.told()).toEqual(["relisted"]);
+    expect(rig.cache.latest("a")?.containers).toHaveLength(2);
   });
 
   it("tells of a pod that is gone, and forgets it", async () => {

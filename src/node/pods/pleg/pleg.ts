@@ -145,7 +145,11 @@ export function createPleg(deps: PlegDeps): Pleg {
     // What a pod's worker makes from here on, the lists may not show.
     const since = cache.mark();
     if (completedAtMs !== undefined) metrics.relistInterval.observe((begun - completedAtMs) / 1000);
-    const queue = records.list(await deps.listPods(signal));
+    const changed = records.list(await deps.listPods(signal));
+    // Each pod of a burst differs from what is known while it starts or ends. Its worker reads it when that is over.
+    const isLeft = ({ pod, isUnread }: (typeof changed)[number]) => !isUnread && cache.isOutdated(pod.uid);
+    for (const { pod } of changed.filter(isLeft)) hints.leave(pod);
+    const queue = changed.filter((listed) => !isLeft(listed));
     const reader = async () => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
         await read(next.pod, signal, { items: next.items, since });

@@ -24,6 +24,8 @@ interface PodRecords {
 interface ListedPod {
   readonly pod: PodReference;
   readonly items: PodItems;
+  /** Its last reading failed, whoever made it. */
+  readonly isUnread: boolean;
 }
 
 interface FailedReading extends PodReference {
@@ -59,7 +61,9 @@ export function createPodRecords(): PodRecords {
       for (const [uid, pod] of [...records, ...listed]) {
         if (diffRuntimePods(records.get(uid), listed.get(uid)).length > 0) changed.set(uid, pod);
       }
-      return [...changed.values()].map((pod) => ({ pod, items: itemsOf(listed.get(pod.uid)) }));
+      return [...changed.values()].map((pod) => {
+        return { pod, items: itemsOf(listed.get(pod.uid)), isUnread: unread.has(pod.uid) };
+      });
     },
     find(id, uid) {
       if (gone.has(id)) return "gone";

@@ -15,6 +15,7 @@ function createRig({ maxFiles = 5, ids = ["a"], isRead = false } = {}) {
   const host = createFakeHost({});
   const { clock, files } = host;
   const calls: string[] = [];
+  const ended = new Set<string>();
   const complaints: string[] = [];
   let reopen = async (path: string): Promise<void> => files.put(path, "");
   const logOf = (id: string) => (id === "a" ? LOG : `/var/log/pods/ns_${id}_uid/main/0.log`);
@@ -22,7 +23,8 @@ function createRig({ maxFiles = 5, ids = ["a"], isRead = false } = {}) {
     files,
     clock,
     log: { ...silentLog, error: (_message, fields) => void complaints.push(String(fields?.["error"])) },
-    runningContainers: () => ids.map((id) => ({ id, logPath: isRead ? logOf(id) : undefined })),
+    runningContainers: () =>
+      ids.filter((id) => !ended.has(id)).map((id) => ({ id, logPath: isRead ? logOf(id) : undefined })),
     runtime: {
       async containerStatus({ containerId }) {
         calls.push(`status ${containerId}`);
@@ -41,6 +43,7 @@ function createRig({ maxFiles = 5, ids = ["a"], isRead = false } = {}) {
     ...host,
     calls,
     complaints,
+    end: (id: string) => ended.add(id),
     names: async () => (await files.list(DIRECTORY)).map(({ name }) => name),
     onReopen: (next: typeof reopen) => {
       reopen = next;
@@ -70,6 +73,17 @@ it("asks nothing where the reading of the pod has told it", async () => {
   await clock.advance(INTERVAL);
   expect(calls).toEqual(["reopen a"]);
   expect(await names()).toHaveLength(2);
+});
+
+it("asks for no log of a container that has ended before its turn", async () => {
+  const { files, calls, onReopen, end, start } = createRig({ ids: ["a", "b", "c"], isRead: true });
+  files.put(LOG, "a long log of the container");
+  onReopen(async (path) => {
+    files.put(path, "");
+    end("b");
+  });
+  await start();
+  expect(calls).toEqual(["reopen a", "reopen c"]);
 });
 
 it("rotates a long one, and compresses what was rotated before", async () => {

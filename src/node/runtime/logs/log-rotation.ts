@@ -13,7 +13,7 @@ interface LogRotation {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface LogRotationDeps extends RotateLogDeps {
+export interface LogRotationDeps extends Omit<RotateLogDeps, "isRunning"> {
   readonly runtime: Pick<RuntimeService, "containerStatus" | "reopenContainerLog">;
   /** The running containers as PLEG knows them, without a call to the runtime. */
   readonly runningContainers: () => Iterable<RunningContainer>;
@@ -37,12 +37,14 @@ interface LogRotationOptions extends RotationPolicy {
 export function createLogRotation(deps: LogRotationDeps, options: LogRotationOptions): LogRotation {
   const places = createLogPlaces(deps, options.podLogsDirectory);
   const complaints = createComplaints(deps);
+  const isRunning = (containerId: string) => [...deps.runningContainers()].some(({ id }) => id === containerId);
 
   const rotate = async (container: RunningContainer, signal: AbortSignal) => {
     const { id: containerId } = container;
     try {
       const place = await places.find(container, signal);
-      if (place !== undefined) await rotateLogIfLong(deps, { containerId, place }, { ...options, signal });
+      if (place !== undefined)
+        await rotateLogIfLong({ ...deps, isRunning }, { containerId, place }, { ...options, signal });
       complaints.settle(containerId);
     } catch (error) {
       if (isAbort(error)) return;

@@ -13,6 +13,8 @@ export interface RotateLogDeps {
   readonly runtime: Pick<RuntimeService, "reopenContainerLog">;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
+  /** False for a container that has ended by now: its log may have gone with its pod. */
+  isRunning(containerId: string): boolean;
 }
 
 /** A container, and the place of its log. */
@@ -43,7 +45,7 @@ export async function rotateLogIfLong(
     await runtime.reopenContainerLog({ containerId }, { signal });
   };
   const sizeBytes = await readSize(deps, place);
-  if (sizeBytes === undefined) return await reopen();
+  if (sizeBytes === undefined) return deps.isRunning(containerId) ? await reopen() : undefined;
   if (sizeBytes < maxSizeBytes) return;
 
   const path = `${place.root}/${place.path}`;
