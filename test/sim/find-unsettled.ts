@@ -115,7 +115,7 @@ function findInPod(world: World, uid: string): string[] {
     const mayEnd =
       status.phase === expected ||
       isRefused ||
-      (status.phase === "Failed" && world.places?.givenUp.has(uid) === true) ||
+      world.places?.givenUp.has(uid) === true ||
       (status.phase === "Failed" && isGivenUpForShortage(world, uid)) ||
       (status.reason === "Evicted" && world.growth?.explains(uid, status.message ?? "") === true) ||
       (world.interference.pods.has(uid) && pod.spec?.restartPolicy !== "Always") ||
