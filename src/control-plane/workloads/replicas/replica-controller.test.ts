@@ -58,6 +58,26 @@ test("a replica set makes its pods, counts them, and makes others for those that
   expect(status()).toMatchObject({ replicas: 3, readyReplicas: 2, terminatingReplicas: 1 });
 });
 
+test("a pod that its node refuses is replaced later each time, and not dozens of times a second", async () => {
+  const { create, clock, pods, writer } = setUp();
+  await create(SETS, replicaSet(1));
+  await clock.settle();
+  const refuse = async () => {
+    for (const pod of pods().filter(({ status }) => status?.phase !== "Failed")) {
+      await writer.update("pods", { ...pod, status: { phase: "Failed", reason: "NodePorts" } }, "status");
+    }
+    await clock.settle();
+  };
+  for (const waitMs of [1_000, 2_000, 4_000]) {
+    await refuse();
+    const count = pods().length;
+    await clock.advance(waitMs - 1);
+    expect(pods()).toHaveLength(count);
+    await clock.advance(1);
+    expect(pods()).toHaveLength(count + 1);
+  }
+});
+
 test("fewer replicas take the pods that are missed least, and none takes all", async () => {
   const { create, clock, pods, status, change } = setUp();
   await create("pods", workloadPod("old", { readySince: "2025-12-31T00:00:00Z" }));

@@ -18,6 +18,7 @@ import { createPodControl, type PodControl } from "../pod-control/pod-control.ts
 import { podFromTemplate } from "../pod-control/pod-from-template.ts";
 import { computeNextAvailableMs, isPodActive, isPodTerminating } from "../pod-control/pod-standing.ts";
 import { rankForDeletion } from "../pod-control/rank-for-deletion.ts";
+import { remainingRefusalMs } from "../pod-control/refusal-back-off.ts";
 import { callTogether, runSlowStart } from "../pod-control/slow-start.ts";
 import { REPLICA_SETS, REPLICATION_CONTROLLERS, type ReplicaKind, type ReplicaOwner } from "./replica-owner.ts";
 import { computeReplicaStatus } from "./replica-status.ts";
@@ -66,7 +67,8 @@ async function reconcile(replicator: Replicator, key: string): Promise<number | 
   const owner = kind.read(object);
   const claimed = await claimPods(replicator, owner);
   const isGoing = object.metadata.deletionTimestamp !== undefined;
-  const error = isGoing ? undefined : await changePods(replicator, owner, claimed);
+  const pauseMs = remainingRefusalMs(readOwnPods(replicator, owner), owner.replicas, clock.now());
+  const error = isGoing ? undefined : await changePods(replicator, owner, { active: claimed, pauseMs });
   const now = clock.now();
   const own = readOwnPods(replicator, owner);
   const active = own.filter(isPodActive);
@@ -77,7 +79,8 @@ async function reconcile(replicator: Replicator, key: string): Promise<number | 
   const terminating = kind.countsTerminating ? own.filter(isPodTerminating).length : undefined;
   await writeStatus(replicator, owner, computeReplicaStatus(owner, { active, terminating, failure, now }));
   if (error !== undefined) throw error;
-  return computeNextAvailableMs(active, owner.minReadySeconds, now);
+  const availableMs = computeNextAvailableMs(active, owner.minReadySeconds, now);
+  return pauseMs > 0 ? Math.min(pauseMs, availableMs ?? pauseMs) : availableMs;
 }
 
 /** The active pods of the owner, after it has adopted and released what it has to. */
@@ -93,15 +96,22 @@ async function claimPods(replicator: Replicator, owner: ReplicaOwner): Promise<r
   return claimed.map((pod) => typed("Pod", pod));
 }
 
+/** The pods that an owner has, and how long it waits before it makes others. */
+interface Standing {
+  readonly active: readonly StoredPod[];
+  readonly pauseMs: number;
+}
+
 /** Makes or deletes as many pods as are missing or too many. Returns the error at which it ended. */
 async function changePods(
   replicator: Replicator,
   owner: ReplicaOwner,
-  active: readonly StoredPod[],
+  { active, pauseMs }: Standing,
 ): Promise<ApiError | undefined> {
   const { control, clock } = replicator;
   const missing = owner.replicas - active.length;
   if (missing > 0) {
+    if (pauseMs > 0) return undefined;
     const create = () => control.create(owner.object, podFromTemplate(owner.template, owner.object));
     return (await runSlowStart(Math.min(missing, MAX_CHANGES), create)).error;
   }
