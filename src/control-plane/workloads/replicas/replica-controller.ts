@@ -67,13 +67,14 @@ async function reconcile(replicator: Replicator, key: string): Promise<number | 
   const owner = kind.read(object);
   const claimed = await claimPods(replicator, owner);
   const isGoing = object.metadata.deletionTimestamp !== undefined;
-  const pauseMs = remainingRefusalMs(readOwnPods(replicator, owner), owner.replicas, clock.now());
+  const lacksPods = claimed.length < owner.replicas;
+  const pauseMs = lacksPods ? remainingRefusalMs(readOwnPods(replicator, owner), owner.replicas, clock.now()) : 0;
   const error = isGoing ? undefined : await changePods(replicator, owner, { active: claimed, pauseMs });
   const now = clock.now();
   const own = readOwnPods(replicator, owner);
   const active = own.filter(isPodActive);
   const failure = error && {
-    reason: claimed.length < owner.replicas ? ("FailedCreate" as const) : ("FailedDelete" as const),
+    reason: lacksPods ? ("FailedCreate" as const) : ("FailedDelete" as const),
     message: error.message,
   };
   const terminating = kind.countsTerminating ? own.filter(isPodTerminating).length : undefined;
