@@ -32,6 +32,16 @@ export function computeBackOff(failures: number, { initialMs, maxMs }: BackOffRa
   return Math.min(initialMs * 2 ** Math.max(0, failures - 1), maxMs);
 }
 
+/**
+ * How much of a delay after `failedAt` is left; 0 when it is over. Both are milliseconds since the epoch, told perhaps by
+ * other clocks: a failure further ahead than the delay itself was told by a clock that has been set back since, and waiting
+ * for that time again would take as long as it was set back.
+ */
+export function remainingDelay(delayMs: number, failedAt: number, now: number): number {
+  const elapsedMs = now - failedAt;
+  return elapsedMs < -delayMs ? 0 : Math.max(0, delayMs - elapsedMs);
+}
+
 /** The shortest and the longest delay. */
 interface BackOffRange {
   initialMs: number;

@@ -244,3 +244,6 @@ export interface HttpServer {
 
 /** Rejects with a CodedError `listen-failed`, naming the address and what to change. */
 export type ListenHttp = (options: HttpServerOptions, handler: HttpHandler) => Promise<HttpServer>;
+
+/** What is said of a port where another process listens. Who started this one may choose another port then. */
+export const PORT_TAKEN = "another process listens there";

@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { expect, it } from "vitest";
 import { CodedError } from "../../base/errors.ts";
+import { PORT_TAKEN } from "../../host/http-server.ts";
 import { choosePort, withChosenPort } from "./choose-port.ts";
 
 const ADDRESS = "127.0.0.1";
@@ -24,7 +25,7 @@ it("leaves it to the node agent to say that the address is not this machine's", 
 });
 
 it.each([
-  ["whose port was taken meanwhile", new CodedError("exited", "…; another process listens there: stop it"), 2],
+  ["whose port was taken meanwhile", new CodedError("exited", `…; ${PORT_TAKEN}: stop it`), 2],
   ["that ended for another reason", new CodedError("exited", "no such file"), 1],
 ])("starts a child %s as often as that helps", async (_name, failure, expected) => {
   let starts = 0;

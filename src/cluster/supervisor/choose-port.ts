@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import { codeOf, messageOf } from "../../base/errors.ts";
+import { PORT_TAKEN } from "../../host/http-server.ts";
 
 /** Chooses the wanted port where it is free, and any other free one else: several nodes may run on one machine. */
 export async function choosePort(address: string, wanted: number): Promise<number> {
@@ -26,9 +27,6 @@ async function tryPort(address: string, port: number): Promise<number | undefine
   }
 }
 
-/** What a child says that finds its port taken (`host/linux/network/listen-http.ts`). */
-const TAKEN = "another process listens there";
-
 /**
  * Starts a child on a port that was chosen for it, and once more where another process, such as a second node that starts
  * at this moment, took the port before the child listened there.
@@ -37,7 +35,7 @@ export async function withChosenPort<T>(start: () => Promise<T>): Promise<T> {
   try {
     return await start();
   } catch (error) {
-    if (codeOf(error) === "exited" && messageOf(error).includes(TAKEN)) return await start();
+    if (codeOf(error) === "exited" && messageOf(error).includes(PORT_TAKEN)) return await start();
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import { isAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { createSharedCalls } from "../../base/shared-calls.ts";
+import { createTally } from "../../base/tally.ts";
 import type { CallDns, DnsPeer, DnsTransport } from "../../host/dns-port.ts";
 import type { DnsMetrics } from "../dns-metrics.ts";
 import type { DnsQuery } from "../wire/read-query.ts";
@@ -20,7 +21,10 @@ import type { NameServer } from "./name-servers.ts";
 
 /** Asks other servers what the cluster does not know, and keeps their answers for a while. */
 export interface Forwarder {
-  /** The answer to a client. `refused`: too many questions are under way, of all clients or of this one; `failed`: no server has an answer. */
+  /**
+   * The answer to a client. `refused`: too many questions are under way, of all clients or of this one; `failed`: no
+   * server has an answer.
+   */
   ask(query: DnsQuery, peer: DnsPeer): Promise<ForwardOutcome>;
   /** An answer that is at hand. */
   recall(query: DnsQuery): Buffer | undefined;
@@ -66,13 +70,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const shared = createSharedCalls<ForwardedAnswer | undefined>();
   const ask = createExchange(deps);
   let questions = 0;
-  const questionsOf = new Map<string, number>();
-  const countQuestion = (client: string, change: 1 | -1) => {
-    questions += change;
-    const left = (questionsOf.get(client) ?? 0) + change;
-    if (left > 0) questionsOf.set(client, left);
-    else questionsOf.delete(client);
-  };
+  const questionsOf = createTally();
   return {
     recall(query) {
       const found = kept.get(forwardKey(query));
@@ -85,12 +83,13 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       return adaptAnswer(query, found, Math.floor(ageSeconds));
     },
     async ask(query, { transport, address, signal }) {
-      if (questions >= MAX_QUESTIONS || (questionsOf.get(address) ?? 0) >= MAX_QUESTIONS_OF_CLIENT) {
+      if (questions >= MAX_QUESTIONS || questionsOf.count(address) >= MAX_QUESTIONS_OF_CLIENT) {
         metrics.forwardRefused();
         return { kind: "refused" };
       }
       const key = forwardKey(query);
-      countQuestion(address, 1);
+      questions++;
+      questionsOf.add(address, 1);
       try {
         const found = await shared.join(`${transport} ${key}`, signal, async (callSignal) => {
           return await ask(query, transport, callSignal);
@@ -101,7 +100,8 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
         metrics.cacheSize(kept.size);
         return { kind: "answer", message: adaptAnswer(query, found, 0) };
       } finally {
-        countQuestion(address, -1);
+        questions--;
+        questionsOf.add(address, -1);
       }
     },
   };

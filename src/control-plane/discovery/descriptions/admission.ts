@@ -1,5 +1,23 @@
 import type { TypeDescriptions } from "../type-description.ts";
 
+/** What both sorts of webhooks have. */
+const WEBHOOK = {
+  admissionReviewVersions: "The versions of AdmissionReview that the webhook understands, the preferred one first.",
+  clientConfig: "How the webhook is reached.",
+  failurePolicy:
+    "What happens when the webhook gives no proper answer: Fail (default) refuses the request, Ignore skips the webhook.",
+  matchConditions: "Further conditions on a request, at most 64, all of which must hold.",
+  matchPolicy:
+    "Exact takes the rules as written; Equivalent (default) also matches requests for the same objects in another group or version.",
+  name: "The webhook's name, a domain name of at least three parts.",
+  namespaceSelector:
+    "Only objects in namespaces with these labels; default all. Cluster-wide objects other than namespaces always match.",
+  objectSelector: "Only objects that have these labels before or after the change; default all.",
+  rules: "Which requests the webhook is asked about: those that match at least one rule.",
+  sideEffects: "Whether a call changes anything else: None, or NoneOnDryRun if it does except in dry runs.",
+  timeoutSeconds: "How long the webhook may take, in seconds, from 1 to 30, default 10.",
+};
+
 export const ADMISSION_TYPES: TypeDescriptions = {
   ApplyConfiguration: {
     is: "A change in the form of server-side apply.",
@@ -80,22 +98,9 @@ export const ADMISSION_TYPES: TypeDescriptions = {
   MutatingWebhook: {
     is: "A webhook that may change objects on their way in.",
     fields: {
-      admissionReviewVersions: "The versions of AdmissionReview that the webhook understands, the preferred one first.",
-      clientConfig: "How the webhook is reached.",
-      failurePolicy:
-        "What happens when the webhook gives no proper answer: Fail (default) refuses the request, Ignore skips the webhook.",
-      matchConditions: "Further conditions on a request, at most 64, all of which must hold.",
-      matchPolicy:
-        "Exact takes the rules as written; Equivalent (default) also matches requests for the same objects in another group or version.",
-      name: "The webhook's name, a domain name of at least three parts.",
-      namespaceSelector:
-        "Only objects in namespaces with these labels; default all. Cluster-wide objects other than namespaces always match.",
-      objectSelector: "Only objects that have these labels before or after the change; default all.",
+      ...WEBHOOK,
       reinvocationPolicy:
         "Whether the webhook is asked again when the object is changed after it: Never (default) or IfNeeded.",
-      rules: "Which requests the webhook is asked about: those that match at least one rule.",
-      sideEffects: "Whether a call changes anything else: None, or NoneOnDryRun if it does except in dry runs.",
-      timeoutSeconds: "How long the webhook may take, in seconds, from 1 to 30, default 10.",
     },
   },
   MutatingWebhookConfiguration: {
@@ -208,22 +213,7 @@ export const ADMISSION_TYPES: TypeDescriptions = {
   },
   ValidatingWebhook: {
     is: "A webhook that may refuse requests.",
-    fields: {
-      admissionReviewVersions: "The versions of AdmissionReview that the webhook understands, the preferred one first.",
-      clientConfig: "How the webhook is reached.",
-      failurePolicy:
-        "What happens when the webhook gives no proper answer: Fail (default) refuses the request, Ignore skips the webhook.",
-      matchConditions: "Further conditions on a request, at most 64, all of which must hold.",
-      matchPolicy:
-        "Exact takes the rules as written; Equivalent (default) also matches requests for the same objects in another group or version.",
-      name: "The webhook's name, a domain name of at least three parts.",
-      namespaceSelector:
-        "Only objects in namespaces with these labels; default all. Cluster-wide objects other than namespaces always match.",
-      objectSelector: "Only objects that have these labels before or after the change; default all.",
-      rules: "Which requests the webhook is asked about: those that match at least one rule.",
-      sideEffects: "Whether a call changes anything else: None, or NoneOnDryRun if it does except in dry runs.",
-      timeoutSeconds: "How long the webhook may take, in seconds, from 1 to 30, default 10.",
-    },
+    fields: WEBHOOK,
   },
   ValidatingWebhookConfiguration: {
     is: "Webhooks that may refuse requests.",

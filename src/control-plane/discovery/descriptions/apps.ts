@@ -1,11 +1,6 @@
 import type { TypeDescriptions } from "../type-description.ts";
+import { CONDITION_FIELDS } from "./condition-fields.ts";
 
-const CONDITION = {
-  lastTransitionTime: "When the condition's status last changed.",
-  message: "Why, for people.",
-  reason: "Why, in one CamelCase word.",
-  status: "True, False or Unknown.",
-};
 const OBSERVED_GENERATION = "The generation of the object that this status is about.";
 const COLLISION_COUNT = "How often a new name was taken already; goes into the next one. Set by the server.";
 const MIN_READY_SECONDS = "How long a new pod must be ready before it counts as available, in seconds; default 0.";
@@ -28,7 +23,7 @@ export const APP_TYPES: TypeDescriptions = {
   DaemonSet: { is: "Runs one pod on each node.", fields: {} },
   DaemonSetCondition: {
     is: "One thing that is known about the state of a daemon set.",
-    fields: { ...CONDITION, type: "The name of the condition, in CamelCase." },
+    fields: { ...CONDITION_FIELDS, type: "The name of the condition, in CamelCase." },
   },
   DaemonSetSpec: {
     is: "What pod runs on the nodes.",
@@ -69,7 +64,7 @@ export const APP_TYPES: TypeDescriptions = {
   DeploymentCondition: {
     is: "One thing that is known about the state of a deployment.",
     fields: {
-      ...CONDITION,
+      ...CONDITION_FIELDS,
       lastUpdateTime: "When the condition was last written.",
       type: "Available, Progressing or ReplicaFailure.",
     },
@@ -112,7 +107,7 @@ export const APP_TYPES: TypeDescriptions = {
   ReplicaSet: { is: "Keeps a number of equal pods running.", fields: {} },
   ReplicaSetCondition: {
     is: "One thing that is known about the state of a replica set.",
-    fields: { ...CONDITION, type: "ReplicaFailure: a pod could not be created or deleted." },
+    fields: { ...CONDITION_FIELDS, type: "ReplicaFailure: a pod could not be created or deleted." },
   },
   ReplicaSetSpec: {
     is: "How many pods should run, and what they are made from.",
@@ -162,7 +157,7 @@ export const APP_TYPES: TypeDescriptions = {
   StatefulSet: { is: "Keeps pods running that each have a name and storage of their own.", fields: {} },
   StatefulSetCondition: {
     is: "One thing that is known about the state of a stateful set.",
-    fields: { ...CONDITION, type: "The name of the condition, in CamelCase." },
+    fields: { ...CONDITION_FIELDS, type: "The name of the condition, in CamelCase." },
   },
   StatefulSetOrdinals: {
     is: "How the pods of a stateful set are numbered.",

@@ -1,4 +1,5 @@
 import type { TypeDescriptions } from "../type-description.ts";
+import { CONDITION_FIELDS } from "./condition-fields.ts";
 
 const REFERENCE = {
   apiVersion: "The group and version of the object's kind, `apps/v1`.",
@@ -65,10 +66,7 @@ export const AUTOSCALING_TYPES: TypeDescriptions = {
   HorizontalPodAutoscalerCondition: {
     is: "One thing that is known about the state of an autoscaler.",
     fields: {
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
+      ...CONDITION_FIELDS,
       type: "AbleToScale, ScalingActive or ScalingLimited.",
     },
   },

@@ -1,4 +1,5 @@
 import type { TypeDescriptions } from "../type-description.ts";
+import { CONDITION_FIELDS } from "./condition-fields.ts";
 
 export const BATCH_TYPES: TypeDescriptions = {
   CronJob: { is: "Creates jobs on a schedule.", fields: {} },
@@ -29,11 +30,8 @@ export const BATCH_TYPES: TypeDescriptions = {
   JobCondition: {
     is: "Something that is true or false of a job.",
     fields: {
+      ...CONDITION_FIELDS,
       lastProbeTime: "When the condition was last checked.",
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
       type: "What the condition says: Complete, Failed, Suspended, FailureTarget, SuccessCriteriaMet.",
     },
   },

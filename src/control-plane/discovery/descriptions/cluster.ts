@@ -1,4 +1,5 @@
 import type { TypeDescriptions } from "../type-description.ts";
+import { CONDITION_FIELDS } from "./condition-fields.ts";
 
 export const CLUSTER_TYPES: TypeDescriptions = {
   APIService: {
@@ -8,10 +9,7 @@ export const CLUSTER_TYPES: TypeDescriptions = {
   APIServiceCondition: {
     is: "Whether the server behind a version of an API group can be reached.",
     fields: {
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
+      ...CONDITION_FIELDS,
       type: "What the condition is about: Available.",
     },
   },

@@ -1,5 +1,24 @@
 import type { TypeDescriptions } from "../type-description.ts";
 
+/** What containers of every sort have. */
+const PROCESS = {
+  args: "Arguments of the entry point; the image's are used when there are none. $(NAME) is expanded.",
+  command: "The entry point, not run in a shell; the image's is used when there is none.",
+  env: "Environment variables.",
+  envFrom: "Config maps and secrets of which every key becomes an environment variable.",
+  image: "The image to start from, `registry/repository:tag`.",
+  imagePullPolicy: "When the image is pulled: Always, Never, IfNotPresent. Always is the default for :latest.",
+  securityContext: "The rights that the container runs with, over those of the pod.",
+  stdin: "Keeps standard input open.",
+  stdinOnce: "Closes standard input when the first client that attached leaves; default false.",
+  terminationMessagePath: "The file whose content becomes the container's termination message.",
+  terminationMessagePolicy:
+    "What the termination message is: File (the default), or FallbackToLogsOnError, the end of the log when the container failed and the file is empty.",
+  tty: "Gives the container a terminal.",
+  volumeDevices: "Block devices, from persistent volume claims, that appear in the container.",
+  workingDir: "The directory that the process starts in.",
+};
+
 export const CONTAINER_TYPES: TypeDescriptions = {
   AppArmorProfile: {
     is: "Which AppArmor profile a container runs under.",
@@ -33,12 +52,7 @@ export const CONTAINER_TYPES: TypeDescriptions = {
   Container: {
     is: "A process with its own file system, started from an image.",
     fields: {
-      args: "Arguments of the entry point; the image's are used when there are none. $(NAME) is expanded.",
-      command: "The entry point, not run in a shell; the image's is used when there is none.",
-      env: "Environment variables.",
-      envFrom: "Config maps and secrets of which every key becomes an environment variable.",
-      image: "The image to start from, `registry/repository:tag`.",
-      imagePullPolicy: "When the image is pulled: Always, Never, IfNotPresent. Always is the default for :latest.",
+      ...PROCESS,
       lifecycle: "What to run after the container started and before it is stopped.",
       livenessProbe: "When this check fails, the container is restarted.",
       name: "The container's name, a DNS label, unique in the pod.",
@@ -49,17 +63,8 @@ export const CONTAINER_TYPES: TypeDescriptions = {
       restartPolicy:
         "When this container is restarted, over the pod's policy: Always, OnFailure, Never. Always makes an init container a sidecar that runs as long as the pod.",
       restartPolicyRules: "Exceptions to `restartPolicy` by exit code; the first rule that matches holds. At most 20.",
-      securityContext: "The rights that the container runs with, over those of the pod.",
       startupProbe: "Until this check succeeds the other two are not made.",
-      stdin: "Keeps standard input open.",
-      stdinOnce: "Closes standard input when the first client that attached leaves; default false.",
-      terminationMessagePath: "The file whose content becomes the container's termination message.",
-      terminationMessagePolicy:
-        "What the termination message is: File (the default), or FallbackToLogsOnError, the end of the log when the container failed and the file is empty.",
-      tty: "Gives the container a terminal.",
-      volumeDevices: "Block devices, from persistent volume claims, that appear in the container.",
       volumeMounts: "The volumes that appear in the container's file system.",
-      workingDir: "The directory that the process starts in.",
     },
   },
   ContainerExtendedResourceRequest: {
@@ -184,12 +189,7 @@ export const CONTAINER_TYPES: TypeDescriptions = {
   EphemeralContainer: {
     is: "A container added to a running pod, to look into it. It is never restarted and cannot be removed.",
     fields: {
-      args: "Arguments of the entry point; the image's are used when there are none. $(NAME) is expanded.",
-      command: "The entry point, not run in a shell; the image's is used when there is none.",
-      env: "Environment variables.",
-      envFrom: "Config maps and secrets of which every key becomes an environment variable.",
-      image: "The image to start from, `registry/repository:tag`.",
-      imagePullPolicy: "When the image is pulled: Always, Never, IfNotPresent. Always is the default for :latest.",
+      ...PROCESS,
       lifecycle: "Not allowed in ephemeral containers.",
       livenessProbe: "Not allowed in ephemeral containers.",
       name: "The container's name, a DNS label, unique among all containers of the pod.",
@@ -199,19 +199,10 @@ export const CONTAINER_TYPES: TypeDescriptions = {
       resources: "Not allowed in ephemeral containers; they use what the pod has left.",
       restartPolicy: "Not allowed in ephemeral containers.",
       restartPolicyRules: "Not allowed in ephemeral containers.",
-      securityContext: "The rights that the container runs with, over those of the pod.",
       startupProbe: "Not allowed in ephemeral containers.",
-      stdin: "Keeps standard input open.",
-      stdinOnce: "Closes standard input when the first client that attached leaves; default false.",
       targetContainerName:
         "The container of the pod whose processes this one sees, if the container runtime supports it.",
-      terminationMessagePath: "The file whose content becomes the container's termination message.",
-      terminationMessagePolicy:
-        "What the termination message is: File (the default), or FallbackToLogsOnError, the end of the log when the container failed and the file is empty.",
-      tty: "Gives the container a terminal.",
-      volumeDevices: "Block devices, from persistent volume claims, that appear in the container.",
       volumeMounts: "The volumes that appear in the container's file system, without `subPath`.",
-      workingDir: "The directory that the process starts in.",
     },
   },
   ExecAction: {

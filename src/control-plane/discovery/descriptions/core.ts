@@ -1,4 +1,5 @@
 import type { TypeDescriptions } from "../type-description.ts";
+import { CONDITION_FIELDS } from "./condition-fields.ts";
 
 export const CORE_TYPES: TypeDescriptions = {
   Binding: { is: "Assigns a pod to a node.", fields: { target: "The node that the pod is assigned to." } },
@@ -130,10 +131,7 @@ export const CORE_TYPES: TypeDescriptions = {
   NamespaceCondition: {
     is: "Something that is true or false of a namespace that is being deleted.",
     fields: {
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
+      ...CONDITION_FIELDS,
       type: "What the condition says, NamespaceContentRemaining or NamespaceDeletionContentFailure for instance.",
     },
   },
@@ -169,10 +167,7 @@ export const CORE_TYPES: TypeDescriptions = {
   ReplicationControllerCondition: {
     is: "Something that is true or false of a replication controller.",
     fields: {
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
+      ...CONDITION_FIELDS,
       type: "What the condition says: ReplicaFailure.",
     },
   },

@@ -1,4 +1,5 @@
 import type { TypeDescriptions } from "../type-description.ts";
+import { CONDITION_FIELDS } from "./condition-fields.ts";
 
 export const CUSTOM_RESOURCE_TYPES: TypeDescriptions = {
   CustomResourceColumnDefinition: {
@@ -23,11 +24,8 @@ export const CUSTOM_RESOURCE_TYPES: TypeDescriptions = {
   CustomResourceDefinitionCondition: {
     is: "How a definition stands in one respect.",
     fields: {
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
+      ...CONDITION_FIELDS,
       observedGeneration: "The generation of the object that this status is about.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
       type: "What the condition is about, such as NamesAccepted, Established, NonStructuralSchema or Terminating.",
     },
   },

@@ -1,4 +1,5 @@
 import type { TypeDescriptions } from "../type-description.ts";
+import { CONDITION_FIELDS } from "./condition-fields.ts";
 
 export const FLOW_CONTROL_TYPES: TypeDescriptions = {
   ExemptPriorityLevelConfiguration: {
@@ -17,10 +18,7 @@ export const FLOW_CONTROL_TYPES: TypeDescriptions = {
   FlowSchemaCondition: {
     is: "How a flow schema stands in one respect.",
     fields: {
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
+      ...CONDITION_FIELDS,
       type: "What the condition is about: Dangling is True when the priority level is missing.",
     },
   },
@@ -73,10 +71,7 @@ export const FLOW_CONTROL_TYPES: TypeDescriptions = {
   PriorityLevelConfigurationCondition: {
     is: "How a priority level stands in one respect.",
     fields: {
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
+      ...CONDITION_FIELDS,
       type: "What the condition is about, in one CamelCase word.",
     },
   },

@@ -1,4 +1,5 @@
 import type { TypeDescriptions } from "../type-description.ts";
+import { CONDITION_FIELDS } from "./condition-fields.ts";
 
 const ADDRESSES = "The addresses of the server, by where the client is.";
 const API_VERSION = "The group and version that this object itself is written in, `v1`.";
@@ -58,11 +59,8 @@ export const META_TYPES: TypeDescriptions = {
   Condition: {
     is: "One thing that is known about the state of an object.",
     fields: {
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
+      ...CONDITION_FIELDS,
       observedGeneration: "The generation of the object that this status is about.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
       type: "The name of the condition, in CamelCase, perhaps after a domain, `example.com/Ready`.",
     },
   },

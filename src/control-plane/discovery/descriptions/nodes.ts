@@ -1,4 +1,5 @@
 import type { TypeDescriptions } from "../type-description.ts";
+import { CONDITION_FIELDS } from "./condition-fields.ts";
 
 export const NODE_TYPES: TypeDescriptions = {
   AttachedVolume: {
@@ -38,11 +39,8 @@ export const NODE_TYPES: TypeDescriptions = {
   NodeCondition: {
     is: "Something that is true or false of a node.",
     fields: {
+      ...CONDITION_FIELDS,
       lastHeartbeatTime: "When the condition was last checked.",
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
       type: "What the condition says: Ready, MemoryPressure, DiskPressure, PIDPressure, NetworkUnavailable.",
     },
   },

@@ -1,4 +1,5 @@
 import type { TypeDescriptions } from "../type-description.ts";
+import { CONDITION_FIELDS } from "./condition-fields.ts";
 
 export const POD_TYPES: TypeDescriptions = {
   Affinity: {
@@ -49,12 +50,9 @@ export const POD_TYPES: TypeDescriptions = {
   PodCondition: {
     is: "Something that is true or false of a pod.",
     fields: {
+      ...CONDITION_FIELDS,
       lastProbeTime: "When the condition was last checked; mostly not set.",
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
       observedGeneration: "The generation of the object that this status is about.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
       type: "What the condition says: PodScheduled, Initialized, ContainersReady, Ready and others.",
     },
   },

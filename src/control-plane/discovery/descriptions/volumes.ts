@@ -1,4 +1,5 @@
 import type { TypeDescriptions } from "../type-description.ts";
+import { CONDITION_FIELDS } from "./condition-fields.ts";
 import { RETIRED_SOURCES, RETIRED_VOLUMES } from "./retired-volumes.ts";
 
 const READ_ONLY = "Whether containers can only read; default false.";
@@ -190,11 +191,8 @@ export const VOLUME_TYPES: TypeDescriptions = {
   PersistentVolumeClaimCondition: {
     is: "One thing that is known about the state of a claim.",
     fields: {
+      ...CONDITION_FIELDS,
       lastProbeTime: "When the condition was last looked at.",
-      lastTransitionTime: "When the condition's status last changed.",
-      message: "Why, for people.",
-      reason: "Why, in one CamelCase word.",
-      status: "True, False or Unknown.",
       type:
         "Resizing, FileSystemResizePending, ControllerResizeError, NodeResizeError, ModifyingVolume or " +
         "ModifyVolumeError.",

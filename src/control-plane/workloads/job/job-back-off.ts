@@ -1,5 +1,5 @@
 import type { Pod } from "../../../api/gen/types.ts";
-import { computeBackOff } from "../../../base/back-off.ts";
+import { computeBackOff, remainingDelay } from "../../../base/back-off.ts";
 import { MINUTE, SECOND } from "../../../base/clock.ts";
 import type { JobView } from "./examine-job.ts";
 import { finishTimeOf, indexFailuresOf } from "./job-pods.ts";
@@ -26,15 +26,10 @@ export function continueStreak(
   return { failures: (before?.failures ?? 0) + later.length, lastFailureAt: Math.max(...later) };
 }
 
-/**
- * How long the job waits before it creates another pod; 0 when it need not. A failure further ahead than the delay itself
- * was told by a clock that has been set back since: waiting for that time again would take as long as it was set back.
- */
+/** How long the job waits before it creates another pod; 0 when it need not. */
 export function remainingBackOffMs(streak: FailureStreak | undefined, now: number): number {
   if (streak === undefined) return 0;
-  const delayMs = computeBackOff(streak.failures, DELAYS);
-  const elapsedMs = now - streak.lastFailureAt;
-  return elapsedMs < -delayMs ? 0 : Math.max(0, delayMs - elapsedMs);
+  return remainingDelay(computeBackOff(streak.failures, DELAYS), streak.lastFailureAt, now);
 }
 
 /** How long an index waits for the successor of its failed pod. */

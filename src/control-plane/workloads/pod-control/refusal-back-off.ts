@@ -1,5 +1,5 @@
 import type { Pod } from "../../../api/gen/types.ts";
-import { computeBackOff } from "../../../base/back-off.ts";
+import { computeBackOff, remainingDelay } from "../../../base/back-off.ts";
 import { MINUTE, parseTime, SECOND } from "../../../base/clock.ts";
 
 /** The delay before refused pods are replaced: after one round of them, and at most. */
@@ -18,10 +18,7 @@ export function remainingRefusalMs(pods: readonly Pod[], replicas: number, now: 
   const counted = created.filter((time) => now - time < FORGET_MS);
   const rounds = Math.floor(counted.length / Math.max(1, replicas));
   if (rounds === 0) return 0;
-  const delayMs = computeBackOff(rounds, DELAYS);
-  const elapsedMs = now - Math.max(...counted);
-  // A clock that was set back must not hold up the next round for longer.
-  return elapsedMs < -delayMs ? 0 : Math.max(0, delayMs - elapsedMs);
+  return remainingDelay(computeBackOff(rounds, DELAYS), Math.max(...counted), now);
 }
 
 /** True for a pod that failed before anything of it was started. */

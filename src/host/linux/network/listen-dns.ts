@@ -2,6 +2,7 @@ import { createSocket, type Socket as DatagramSocket } from "node:dgram";
 import { setMaxListeners } from "node:events";
 import { createServer, isIPv6, type Server, type Socket } from "node:net";
 import { isAbort } from "../../../base/abort.ts";
+import { createTally } from "../../../base/tally.ts";
 import { DNS_LIMITS, type DnsHandler, type DnsLimits, type ListenDns } from "../../dns-port.ts";
 import { createMessageSplitter, frameMessage } from "./dns-frames.ts";
 
@@ -66,11 +67,12 @@ async function bindBoth(address: string, wanted: number, serving: Serving): Prom
 
 async function bindConnections(address: string, port: number, serving: Serving): Promise<Server> {
   const { limits, signal } = serving;
-  const counts = createClientCounts(limits.maxConnectionsPerClient);
+  const connections = createTally();
   const server = createServer((socket) => {
     const client = socket.remoteAddress ?? "";
-    if (!counts.enter(client)) return socket.destroy();
-    socket.on("close", () => counts.leave(client));
+    if (connections.count(client) >= limits.maxConnectionsPerClient) return socket.destroy();
+    connections.add(client, 1);
+    socket.on("close", () => connections.add(client, -1));
     serveConnection(socket, serving, client);
   });
   server.maxConnections = limits.maxConnections;
@@ -127,25 +129,6 @@ function callHandler(call: () => ReturnType<DnsHandler>, onBug: (error: unknown)
 function reportUnlessAbort(onBug: (error: unknown) => void): (error: unknown) => void {
   return (error) => {
     if (!isAbort(error)) onBug(error);
-  };
-}
-
-/** Counts the connections of each client. */
-function createClientCounts(max: number) {
-  const counts = new Map<string, number>();
-  return {
-    /** False for a client that has as many as it may. */
-    enter(client: string): boolean {
-      const count = counts.get(client) ?? 0;
-      if (count >= max) return false;
-      counts.set(client, count + 1);
-      return true;
-    },
-    leave(client: string): void {
-      const left = (counts.get(client) ?? 1) - 1;
-      if (left > 0) counts.set(client, left);
-      else counts.delete(client);
-    },
   };
 }
 

@@ -13,6 +13,7 @@ import {
   type HttpServerOptions,
   type ListenAddress,
   type ListenHttp,
+  PORT_TAKEN,
   type ServerTls,
   type ServingIdentity,
 } from "../../http-server.ts";
@@ -155,6 +156,6 @@ async function listen(server: NetServer, at: ListenAddress): Promise<void> {
 
 function explain(at: ListenAddress, error: unknown): Error {
   const where = "socketPath" in at ? at.socketPath : `${at.address}:${at.port}`;
-  const mend = codeOf(error) === "EADDRINUSE" ? "; another process listens there: stop it or choose another port" : "";
+  const mend = codeOf(error) === "EADDRINUSE" ? `; ${PORT_TAKEN}: stop it or choose another port` : "";
   return new CodedError("listen-failed", `cannot listen on ${where}: ${messageOf(error)}${mend}`, { cause: error });
 }

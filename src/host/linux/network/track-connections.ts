@@ -1,5 +1,6 @@
 import type { ServerHttp2Session } from "node:http2";
 import type { Server, Socket } from "node:net";
+import { createTally } from "../../../base/tally.ts";
 import type { HttpLimits } from "../../http-server.ts";
 import type { Lifetime, RawRequest } from "./served-request.ts";
 
@@ -179,23 +180,14 @@ function findLeast(connections: Iterable<Connection>, busiestAddress: string | u
 
 /** Counts the connections of strangers by address, so that one who opens many makes room by closing their own. */
 function countStrangers() {
-  const counts = new Map<string, number>();
-  const add = (address: string, change: number) => {
-    const count = (counts.get(address) ?? 0) + change;
-    if (count > 0) counts.set(address, count);
-    else counts.delete(address);
-  };
+  const counts = createTally();
   return {
-    come: ({ address }: Connection) => add(address, 1),
+    come: ({ address }: Connection) => counts.add(address, 1),
     /** The connection has gone, or is no stranger's any more. */
     leave({ address, isKnown }: Connection) {
-      if (!isKnown) add(address, -1);
+      if (!isKnown) counts.add(address, -1);
     },
-    busiestAddress(): string | undefined {
-      let [busiest, most]: [string | undefined, number] = [undefined, 0];
-      for (const [address, count] of counts) if (count > most) [busiest, most] = [address, count];
-      return busiest;
-    },
+    busiestAddress: counts.highest,
   };
 }
 
