@@ -163,6 +163,89 @@ describe("service account tokens", () => {
   });
 });
 
+describe("a token that the pod is shown when the node agent starts", () => {
+  const issuedAt = () => Math.floor(clock.now() / 1_000);
+  const claims = (life = 3_600) => ({
+    ...{ aud: ["https://kubernetes.default.svc"], iat: issuedAt(), exp: issuedAt() + life },
+    "kubernetes.io": {
+      namespace: "default",
+      pod: { name: "web", uid: "uid-web" },
+      serviceaccount: { name: "builder", uid: "uid-builder" },
+    },
+  });
+  const write = (body: object) => `header.${Buffer.from(JSON.stringify(body)).toString("base64url")}.signature`;
+  const shown = (token: string | undefined) => ({ shown: async () => Promise.resolve(token) });
+  const getShown = async (token: string, fields: Partial<ServiceAccountTokenRequest> = {}) => {
+    const given = await tokens.get(request({ ...shown(token), ...fields }), signal);
+    return given.token === token ? "kept" : given.token;
+  };
+
+  it("is kept until it is due, counted from when it was given", async () => {
+    const token = write(claims());
+    await clock.advance(0.5 * HOUR);
+    expect(await getShown(token)).toBe("kept");
+    await clock.advance(0.3 * HOUR - 5_001);
+    expect(await getShown(token)).toBe("kept");
+    expect(asked).toEqual([]);
+    await clock.advance(1_000);
+    expect(await getShown(token)).toBe("secret-token-1");
+  });
+
+  it("is told to the pod when the next is due", async () => {
+    const due: string[] = [];
+    const controller = new AbortController();
+    tokens.subscribe((podUid) => void due.push(podUid));
+    const running = tokens.run(controller.signal);
+    const token = write(claims());
+    await clock.advance(0.5 * HOUR);
+    await getShown(token);
+    await clock.advance(0.3 * HOUR);
+    expect(due).toEqual(["uid-web"]);
+    controller.abort();
+    await running;
+  });
+
+  it("ends when its server says that clients should have the next one", async () => {
+    const long = claims(365 * 24 * 3_600);
+    const token = write({ ...long, "kubernetes.io": { ...long["kubernetes.io"], warnafter: issuedAt() + 3_607 } });
+    expect(await getShown(token)).toBe("kept");
+    await clock.advance(0.8 * HOUR + 6_000);
+    expect(await getShown(token)).toBe("secret-token-1");
+  });
+
+  it("is looked for once", async () => {
+    const token = write(claims());
+    expect(await getShown(token)).toBe("kept");
+    expect(await getShown("something else")).toBe(token);
+  });
+
+  it.each<[string, () => string, Partial<ServiceAccountTokenRequest>]>([
+    ["is due", () => write({ ...claims(), iat: issuedAt() - 3_000, exp: issuedAt() + 600 }), {}],
+    ["has ended", () => write({ ...claims(), iat: issuedAt() - 7_200, exp: issuedAt() - 3_600 }), {}],
+    ["is of the future", () => write({ ...claims(), iat: issuedAt() + 60 }), {}],
+    ["tells no time", () => write({ ...claims(), iat: undefined }), {}],
+    ["is another pod's", () => write(claims()), { pod: { name: "web", uid: "another" } }],
+    ["is another account's", () => write(claims()), { serviceAccount: "another" }],
+    ["is of an earlier account of that name", () => write(claims()), { serviceAccountUid: "another" }],
+    ["is of another namespace", () => write(claims()), { namespace: "another" }],
+    ["is for another audience", () => write(claims()), { audiences: ["vault"] }],
+    ["is no token", () => "../../etc/passwd", {}],
+    ["holds no object", () => write([1]), {}],
+    ["is empty", () => "", {}],
+  ])("is not kept where it %s", async (_what, token, fields) => {
+    expect(await getShown(token(), fields)).toBe("secret-token-1");
+  });
+
+  it("is kept for the audience that is asked for, however it is written", async () => {
+    expect(await getShown(write({ ...claims(), aud: "vault" }), { audiences: ["vault"] })).toBe("kept");
+  });
+
+  it("is done without where it cannot be read", async () => {
+    const failing = async () => Promise.reject(new Error("EIO"));
+    expect(await get({ shown: failing })).toBe(1);
+  });
+});
+
 describe("service account tokens while the server is away", () => {
   const unreachable = () => new KubeUnreachableError("unreachable", "connect ECONNREFUSED");
 

@@ -10,13 +10,14 @@ import { createSharedCalls } from "../../../base/shared-calls.ts";
 import { describeKubeFailure } from "../../../kube/outage-log.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import { createAlarms } from "./alarms.ts";
+import { readShownToken } from "./shown-token.ts";
 
 /** Tokens with which containers prove their service account, each bound to its pod. */
 export interface ServiceAccountTokens {
   /**
-   * Returns a token that is valid now: the last one, or a new one when that is due (see `refreshAfterMs`). While the
-   * server gives no new one, the last is returned for as long as it is valid. Otherwise rejects with a TokenError, or
-   * with AbortedError.
+   * Returns a token that is valid now: the last one, or a new one when that is due (see `refreshAfterMs`). After a start
+   * the last one is what the pod is shown, so that a start asks the server for none. While the server gives no new one,
+   * the last is returned for as long as it is valid. Otherwise rejects with a TokenError, or with AbortedError.
    */
   get(request: ServiceAccountTokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>;
   /** Drops the tokens of a pod that is gone. */
@@ -42,6 +43,8 @@ export interface ServiceAccountTokenRequest {
   readonly expirationSeconds: number;
   /** The token ends when this pod ends. */
   readonly pod: { readonly name: string; readonly uid: string };
+  /** The token that the pod is shown already, of a process before this one; undefined where there is none. */
+  shown?(): Promise<string | undefined>;
 }
 
 interface ServiceAccountToken {
@@ -121,9 +124,26 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
   const keep = (key: string, token: HeldToken) => {
     held.delete(key);
     held.set(key, token);
-    alarms.set(key, token.token.refreshAfterMs);
+    alarms.set(key, token.token.refreshAfterMs - ageOf(token, clock));
     const [oldest] = held.keys();
     if (held.size > MAX_TOKENS && oldest !== undefined) drop(oldest);
+  };
+
+  const takeUp = async (key: string, request: ServiceAccountTokenRequest): Promise<HeldToken | undefined> => {
+    const text = held.has(key) ? undefined : await request.shown?.().catch(() => undefined);
+    const lease = text === undefined ? undefined : readShownToken(text, request);
+    if (text === undefined || lease === undefined) return undefined;
+    const { issuedAt, expiresAt } = lease;
+    const lifeMs = expiresAt - issuedAt;
+    const found: HeldToken = {
+      token: { token: text, expiresAt, refreshAfterMs: refreshAfter(lifeMs, deps.random) },
+      podUid: request.pod.uid,
+      receivedAt: issuedAt,
+      receivedMonotonic: clock.monotonic() - (clock.now() - issuedAt),
+      lifeMs,
+      retryAt: 0,
+    };
+    return isDue(found, clock) ? undefined : found;
   };
 
   const refresh = async (key: string, request: ServiceAccountTokenRequest, signal: AbortSignal) => {
@@ -133,7 +153,7 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
     flights.add(flight);
     try {
       const timeoutMs = isValid ? REFRESH_TIMEOUT_MS : REQUEST_TIMEOUT_MS;
-      const fresh = await requestToken(deps, request, { signal, timeoutMs });
+      const fresh = (await takeUp(key, request)) ?? (await requestToken(deps, request, { signal, timeoutMs }));
       if (!flight.isForgotten) keep(key, fresh);
       return fresh.token;
     } catch (error) {
@@ -183,8 +203,11 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
 function isDue(held: HeldToken, clock: Clock): boolean {
   if (isExpired(held, clock)) return true;
   if (clock.monotonic() < held.retryAt) return false;
-  const age = Math.max(clock.monotonic() - held.receivedMonotonic, clock.now() - held.receivedAt);
-  return age >= held.token.refreshAfterMs || clock.now() < held.receivedAt;
+  return ageOf(held, clock) >= held.token.refreshAfterMs || clock.now() < held.receivedAt;
+}
+
+function ageOf({ receivedMonotonic, receivedAt }: HeldToken, clock: Clock): number {
+  return Math.max(clock.monotonic() - receivedMonotonic, clock.now() - receivedAt);
 }
 
 function isExpired({ token, receivedMonotonic, lifeMs }: HeldToken, clock: Clock): boolean {
@@ -214,15 +237,18 @@ async function requestToken(
   if (token === "" || expiresAt === undefined) throw new Error("the answer holds no token");
   // The server may have given the token another lifetime than was asked for.
   const lifeMs = (answer.spec?.expirationSeconds ?? expirationSeconds) * SECOND;
-  const refreshAfterMs = Math.min(REFRESH_AT * lifeMs, MAX_AGE_MS) - random.next() * MAX_JITTER_MS;
   return {
-    token: { token, expiresAt, refreshAfterMs },
+    token: { token, expiresAt, refreshAfterMs: refreshAfter(lifeMs, random) },
     podUid: pod.uid,
     receivedAt: clock.now(),
     receivedMonotonic: clock.monotonic(),
     lifeMs,
     retryAt: 0,
   };
+}
+
+function refreshAfter(lifeMs: number, random: Random): number {
+  return Math.min(REFRESH_AT * lifeMs, MAX_AGE_MS) - random.next() * MAX_JITTER_MS;
 }
 
 /** Makes an error with upstream's words, and without anything secret. */

@@ -235,10 +235,31 @@ describe("a token", () => {
     const plain: Volume = { name: "plain", projected: { sources: [{ serviceAccountToken: { path: "t" } }] } };
     await setUp([plain], { serviceAccountName: "robot" });
     const pod = { name: "web", uid: "uid-1" };
-    expect(sources.tokenRequests).toEqual([
+    expect(sources.tokenRequests).toMatchObject([
       { namespace: "shop", serviceAccount: "robot", audiences: ["vault"], expirationSeconds: 600, pod },
       { namespace: "shop", serviceAccount: "robot", audiences: [], expirationSeconds: 3600, pod },
     ]);
+  });
+
+  it("that the pod is shown already is there to be taken up by the next agent", async () => {
+    await setUp([TOKEN]);
+    volumes = start();
+    await setUp([TOKEN]);
+    expect(await Promise.all(sources.tokenRequests.map(async ({ shown }) => await shown?.()))).toEqual([
+      "token-1",
+      "token-1",
+    ]);
+    await volumes.tearDown("uid-1");
+    expect(await sources.tokenRequests[0]?.shown?.()).toBeUndefined();
+  });
+
+  it("leaves the volume as it is where it is still the same after a restart", async () => {
+    await setUp([TOKEN]);
+    const link = `${POD}/volumes/kubernetes.io~projected/token/..data`;
+    const version = await host.files.readLink(link);
+    volumes = start();
+    await setUp([TOKEN]);
+    expect(await host.files.readLink(link)).toBe(version);
   });
 });
 

@@ -19,6 +19,7 @@ import type { VolumePlugin, VolumeRequest, VolumeSetUp } from "../volume-plugin.
 import { computePayload, type FetchedSource, type Payload } from "./compute-payload.ts";
 import { computeFileOwner } from "./file-owner.ts";
 import { computeNestedMountPoints } from "./nested-mount-points.ts";
+import { cleanPayloadPath } from "./payload-path.ts";
 import { DATA_LINK, publishFirstPayload, publishPayload } from "./publish-payload.ts";
 import { computeTrustAnchors } from "./trust-anchors.ts";
 import type { CertificateSource, ProjectedTrustBundles, VolumeSources, VolumeTokenRequest } from "./volume-sources.ts";
@@ -59,6 +60,7 @@ interface ShownVersion {
 
 const DEFAULT_FILE_MODE = 0o644;
 const DEFAULT_TOKEN_EXPIRATION_SECONDS = 3600;
+const MAX_TOKEN_BYTES = 16 * 1024;
 const DIRECTORY_MODE = 0o755;
 /** Lets the group enter directories whose files it may read, as upstream (pkg/volume/volume_linux.go). */
 const GROUP_DIRECTORY_MODE = 0o2755;
@@ -121,7 +123,7 @@ function createVolumeShower(deps: ApiVolumesDeps): VolumeShower {
   };
 
   const bringUpToDate = async (request: VolumeRequest, plan: ApiVolumePlan, last: ShownVersion) => {
-    const payload = await fetchPayload(deps.api, request, plan);
+    const payload = await fetchPayload(deps, request, plan);
     if (last.digest === digestOf(payload) && (await isShown(pathOf(request, plan), last))) return last;
     const isEmpty = await ensureDirectory(deps, request, plan);
     return await publish(deps, request, plan, { payload, isEmpty });
@@ -131,7 +133,7 @@ function createVolumeShower(deps: ApiVolumesDeps): VolumeShower {
   const showFirst = async (request: VolumeRequest, plan: ApiVolumePlan): Promise<{ finished: Promise<void> }> => {
     const made = ensureDirectory(deps, request, plan);
     made.catch(() => undefined);
-    const payload = await fetchPayload(deps.api, request, plan).catch(async (error: unknown) => {
+    const payload = await fetchPayload(deps, request, plan).catch(async (error: unknown) => {
       await Promise.allSettled([made]);
       throw error;
     });
@@ -204,11 +206,14 @@ async function publish(
 }
 
 async function fetchPayload(
-  api: VolumeSources,
-  { pod, signal }: VolumeRequest,
-  { sources, defaultMode, volumeName }: ApiVolumePlan,
+  { api, files }: Pick<ApiVolumesDeps, "api" | "files">,
+  request: VolumeRequest,
+  plan: ApiVolumePlan,
 ): Promise<Payload> {
-  const numbered = sources.map((source, sourceIndex) => ({ source, volumeName, sourceIndex }));
+  const { pod, signal } = request;
+  const { sources, defaultMode, volumeName } = plan;
+  const shown = async (path: string) => await readShown(files, pathOf(request, plan), path);
+  const numbered = sources.map((source, sourceIndex) => ({ source, volumeName, sourceIndex, shown }));
   // An API server that does not know a kind of source stores an empty one, which projects nothing, as upstream.
   const named = numbered.filter(({ source }) => Object.keys(source).length > 0);
   const fetched = await Promise.all(named.map(async (source) => await fetchSource(api, pod, source, signal)));
@@ -219,12 +224,14 @@ async function fetchPayload(
 /** A source with its place in the volume. */
 interface PlacedSource extends Omit<CertificateSource, "podUid"> {
   readonly source: VolumeProjection;
+  /** The text of a file that the volume shows; undefined where it shows none. */
+  shown(path: string): Promise<string | undefined>;
 }
 
 async function fetchSource(
   api: VolumeSources,
   pod: Pod,
-  { source, ...place }: PlacedSource,
+  { source, shown, ...place }: PlacedSource,
   signal: AbortSignal,
 ): Promise<FetchedSource> {
   const { namespace, uid: podUid } = podReference(pod);
@@ -240,7 +247,8 @@ async function fetchSource(
     }
     if (downwardAPI) return { kind: "downwardAPI", projection: downwardAPI };
     if (serviceAccountToken) {
-      const { token } = await api.token(tokenRequest(pod, serviceAccountToken), signal);
+      const request = tokenRequest(pod, serviceAccountToken);
+      const { token } = await api.token({ ...request, shown: async () => shown(serviceAccountToken.path) }, signal);
       return { kind: "serviceAccountToken", projection: serviceAccountToken, token };
     }
     if (clusterTrustBundle) {
@@ -304,7 +312,17 @@ async function orAbsent<T>(found: Promise<T>, isOptional = false): Promise<T | u
   }
 }
 
-function tokenRequest(pod: Pod, projection: ServiceAccountTokenProjection): VolumeTokenRequest {
+/** A file that cannot be read is none. */
+async function readShown(files: Files, directory: string, path: string): Promise<string | undefined> {
+  try {
+    const data = await files.read(`${directory}/${DATA_LINK}/${cleanPayloadPath(path)}`, MAX_TOKEN_BYTES);
+    return data.toString();
+  } catch {
+    return undefined;
+  }
+}
+
+function tokenRequest(pod: Pod, projection: ServiceAccountTokenProjection): Omit<VolumeTokenRequest, "shown"> {
   const { name, namespace, uid } = podReference(pod);
   const { audience = "", expirationSeconds = DEFAULT_TOKEN_EXPIRATION_SECONDS } = projection;
   return {

@@ -29,6 +29,8 @@ export interface VolumeTokenRequest {
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
   readonly pod: { readonly name: string; readonly uid: string };
+  /** The token that the volume shows already, of a process before this one; undefined where it shows none. */
+  shown?(): Promise<string | undefined>;
 }
 
 /** One `podCertificate` source of a pod's volume, by its place among the volume's sources. */
