@@ -64,6 +64,7 @@ export function createCredentials(deps: CredentialsDeps, connection: KubeConnect
     { files, log },
     {
       authority,
+      verifiesServer: connection.insecureSkipTlsVerify !== true,
       certificate: async () => user.clientCertificate ?? (await certificateOf(exec)),
       hasFiles: [authority, user.clientCertificate?.certificate, user.clientCertificate?.key].some(
         (pem) => pem?.kind === "file",

@@ -1,4 +1,4 @@
-import { createSecureContext, type SecureContext } from "node:tls";
+import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { ConnectionFiles, PemSource } from "../connection.ts";
@@ -23,6 +23,8 @@ export interface LoadedMaterial {
 
 interface PemSources {
   readonly authority: PemSource | undefined;
+  /** False: any server is believed, so that no authorities are needed. */
+  readonly verifiesServer: boolean;
   /** An exec plugin's certificates are new with each run. */
   certificate(): Promise<{ certificate: PemSource; key: PemSource } | undefined>;
 }
@@ -31,7 +33,7 @@ const MAX_PEM_BYTES = 4 * 1024 * 1024;
 
 export function createTlsMaterial(
   { files, log }: { files: ConnectionFiles; log: Log },
-  { authority, certificate, hasFiles }: PemSources & { hasFiles: boolean },
+  { authority, verifiesServer, certificate, hasFiles }: PemSources & { hasFiles: boolean },
 ): TlsMaterial {
   let loaded: (LoadedMaterial & { pems: Pems }) | undefined;
   const load = async (): Promise<LoadedMaterial> => {
@@ -43,7 +45,7 @@ export function createTlsMaterial(
         key: await readPem(files, "client key", own?.key),
       };
       if (loaded !== undefined && isSame(loaded.pems, pems)) return loaded;
-      loaded = { pems, secureContext: createContext(pems), version: (loaded?.version ?? 0) + 1 };
+      loaded = { pems, secureContext: createContext(pems, verifiesServer), version: (loaded?.version ?? 0) + 1 };
     } catch (error) {
       if (loaded === undefined) throw new KubeUnreachableError("credentials", messageOf(error), { cause: error });
       log.warn("The client's certificates cannot be read; the last ones are used", { error: messageOf(error) });
@@ -63,18 +65,25 @@ function isSame(one: Pems, other: Pems): boolean {
   return one.ca === other.ca && one.cert === other.cert && one.key === other.key;
 }
 
-function createContext({ ca, cert, key }: Pems): SecureContext {
+function createContext(pems: Pems, verifiesServer: boolean): SecureContext {
   try {
-    return createSecureContext({
-      minVersion: "TLSv1.2",
-      ...(ca !== undefined && { ca }),
-      ...(cert !== undefined && { cert }),
-      ...(key !== undefined && { key }),
-    });
+    return createSecureContext(computeClientContext(pems, verifiesServer));
   } catch (error) {
     // The message is OpenSSL's, which quotes no key.
     throw new Error(`the client's certificate, its key or the authority is no good: ${messageOf(error)}`);
   }
+}
+
+/** Computes the options of a client's TLS context. Without an authority, a server is verified by those of the whole web. */
+export function computeClientContext({ ca, cert, key }: Pems, verifiesServer: boolean): SecureContextOptions {
+  // Only an empty list keeps Node.js from reading them into memory, which takes longer than to connect.
+  const authorities = verifiesServer ? ca : [];
+  return {
+    minVersion: "TLSv1.2",
+    ...(authorities !== undefined && { ca: authorities }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
 }
 
 async function readPem(files: ConnectionFiles, what: string, pem: PemSource | undefined): Promise<string | undefined> {

@@ -1,10 +1,9 @@
-import { constants as tlsConstants } from "node:crypto";
 import { chmod, rm } from "node:fs/promises";
 import { createServer as createPlainServer, type IncomingMessage } from "node:http";
 import { createSecureServer as createHttp2Server } from "node:http2";
 import { createServer as createHttpsServer } from "node:https";
 import type { Server as NetServer, Socket } from "node:net";
-import type { SecureContextOptions, Server as TlsServer } from "node:tls";
+import type { Server as TlsServer } from "node:tls";
 import { CodedError, codeOf, messageOf } from "../../../base/errors.ts";
 import { runInBackground } from "../../../base/tasks.ts";
 import {
@@ -14,12 +13,12 @@ import {
   type ListenAddress,
   type ListenHttp,
   PORT_TAKEN,
-  type ServerTls,
   type ServingIdentity,
 } from "../../http-server.ts";
 import { createPieceBuffers } from "./piece-buffers.ts";
 import { createSendQueue } from "./send-queue.ts";
 import { cutOff, type Exchange, serveRequest, serveUpgrade } from "./serve-request.ts";
+import { computeContextOptions } from "./server-context.ts";
 import { trackConnections } from "./track-connections.ts";
 
 /** The real `ListenHttp`, over `node:http`, `node:https` and `node:http2`. */
@@ -90,7 +89,7 @@ function createServer({ tls, http2 = false }: HttpServerOptions, limits: HttpLim
     return { server, secure: undefined, closeIdle: () => server.closeIdleConnections() };
   }
   const greeting = {
-    ...contextOf(tls, tls.identity),
+    ...computeContextOptions(tls, tls.identity),
     requestCert: tls.asksForCertificate,
     // Some clients authenticate by token, so whether a certificate counts is decided request by request.
     rejectUnauthorized: false,
@@ -107,24 +106,6 @@ function createServer({ tls, http2 = false }: HttpServerOptions, limits: HttpLim
   return { server, secure: server, closeIdle: () => undefined };
 }
 
-function contextOf(tls: ServerTls, { pair, clientAuthorityPem }: ServingIdentity): SecureContextOptions {
-  // Without authorities of its own, TLS would believe those of the whole web.
-  if (tls.asksForCertificate && clientAuthorityPem === undefined) {
-    throw new CodedError("no-authority", "client certificates are asked for, and there is no authority to judge them");
-  }
-  return {
-    ...(pair && { cert: pair.certificatePem, key: pair.keyPem }),
-    ...(clientAuthorityPem !== undefined && { ca: clientAuthorityPem }),
-    // As in Go, an intermediate without its root is believed where the file names it.
-    allowPartialTrustChain: true,
-    ...(tls.minVersion !== undefined && { minVersion: tls.minVersion }),
-    ...(tls.ciphers !== undefined && { ciphers: tls.ciphers }),
-    ...(tls.curves !== undefined && { ecdhCurve: tls.curves }),
-    // A session that is resumed keeps the judgement of authorities that may have been replaced.
-    ...{ secureOptions: tlsConstants.SSL_OP_NO_TICKET, sessionTimeout: 1 },
-  };
-}
-
 /** Changes the identity, and reports handshakes that failed. */
 function followIdentity(
   secure: TlsServer | undefined,
@@ -138,7 +119,7 @@ function followIdentity(
   return {
     use(identity) {
       if (secure === undefined || tls === undefined) throw new Error("a server of plain HTTP has no identity");
-      secure.setSecureContext(contextOf(tls, identity));
+      secure.setSecureContext(computeContextOptions(tls, identity));
       current = identity;
     },
   };

@@ -37,6 +37,37 @@ describe("syncPod", () => {
     ]);
   });
 
+  it("tells of a sandbox that is ready while its containers start for more than a second", async () => {
+    const { steps, world, sync, statuses, clock, syncer } = createRig();
+    const pulled = createGate();
+    world.sync = async ({ beforeChange, onSandboxReady }) => {
+      beforeChange();
+      onSandboxReady?.();
+      await pulled.passed;
+      world.runtime = running();
+      return { failures: new Map() };
+    };
+    const isReady = () =>
+      statuses.get(UID)?.conditions?.find(({ type }) => type === "PodReadyToStartContainers")?.status;
+    const ended = sync(makePod());
+    await settle();
+    expect(isReady()).toBe("False");
+    await clock.advance(1_000);
+    expect(isReady()).toBe("True");
+    // What others tell of the pod meanwhile is computed without the sandbox.
+    syncer.reportPod(makePod());
+    expect(isReady()).toBe("True");
+    pulled.open();
+    await ended;
+    expect(isReady()).toBe("True");
+    expect(steps.filter((step) => step.startsWith("publish"))).toEqual([
+      "publish Pending ContainerCreating",
+      "publish Pending ContainerCreating",
+      "publish Running running",
+    ]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it("does not read again what it did not change", async () => {
     const { steps, world, sync } = createRig();
     world.runtime = running();

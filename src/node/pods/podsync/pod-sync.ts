@@ -12,6 +12,7 @@ import { type ClaimStepsDeps, createClaimSteps } from "./claim-steps.ts";
 import { createEndStep, deadlineOverride } from "./deadline-step.ts";
 import { createNetworkStep } from "./network-step.ts";
 import { planNextLook } from "./next-look.ts";
+import { createReadySandboxes } from "./ready-sandboxes.ts";
 import { createResizeSteps, type ResizeStepsDeps } from "./resize-steps.ts";
 import { createRuntimeSteps, type RuntimeStepsDeps } from "./runtime-steps.ts";
 import { createStartFailures } from "./start-failures.ts";
@@ -39,9 +40,10 @@ interface PodSyncDeps
 /** The work that the workers run for a pod: three lists of steps in order (see `Step`). */
 export function createPodSync(deps: PodSyncDeps): PodSyncer {
   const failures = createStartFailures();
-  const { observeProbes, publishStatus } = createStatusSteps(deps, failures);
+  const sandboxes = createReadySandboxes(deps.clock);
+  const { observeProbes, publishStatus } = createStatusSteps(deps, { failures, sandboxes });
   const { observeResize, noteResize } = createResizeSteps(deps);
-  const { readRuntime, checkStopped, ...inRuntime } = createRuntimeSteps(deps, failures);
+  const { readRuntime, checkStopped, ...inRuntime } = createRuntimeSteps(deps, { failures, sandboxes, publishStatus });
   const { makeCgroup, releaseCgroup } = createCgroupSteps(deps);
   const { prepareClaims, unprepareClaims } = createClaimSteps(deps);
   const { setUpVolumes, tearDownVolumes, removeDirectories } = createVolumeSteps(deps);

@@ -4,6 +4,7 @@ import type { PodRuntime } from "../../runtime/pod-runtime/pod-runtime.ts";
 import { hasRunningContainer, type PodItems, type PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 import { createRuntimeChanges } from "../pleg/runtime-changes.ts";
 import { createKnownItems } from "./known-items.ts";
+import type { ReadySandboxes } from "./ready-sandboxes.ts";
 import type { StartFailures } from "./start-failures.ts";
 import type { SyncingRun, SyncRun } from "./sync-run.ts";
 
@@ -41,7 +42,17 @@ class StillRunningError extends Error {
   }
 }
 
-export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartFailures, "set">): RuntimeSteps {
+interface RuntimeStepsNeighbours {
+  readonly failures: Pick<StartFailures, "set">;
+  readonly sandboxes: Pick<ReadySandboxes, "add" | "forget">;
+  /** Publishes the pod's status while its containers are being started. */
+  publishStatus(run: SyncRun): void;
+}
+
+export function createRuntimeSteps(
+  deps: RuntimeStepsDeps,
+  { failures, sandboxes, publishStatus }: RuntimeStepsNeighbours,
+): RuntimeSteps {
   const { runtime, cache } = deps;
   const known = createKnownItems();
 
@@ -62,7 +73,8 @@ export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartF
         cache.invalidate(reference.uid);
       };
       try {
-        const outcome = await runtime.sync(pod, before, { volumes, signal, beforeChange });
+        const onSandboxReady = () => sandboxes.add(reference.uid, () => publishStatus(run));
+        const outcome = await runtime.sync(pod, before, { volumes, signal, beforeChange, onSandboxReady });
         failures.set(reference.uid, outcome.failures);
         if (outcome.failures.size > 0) known.doubt(reference.uid);
         else if (outcome.made !== undefined) items = known.afterStart(before, outcome.made);
@@ -75,9 +87,13 @@ export function createRuntimeSteps(deps: RuntimeStepsDeps, failures: Pick<StartF
       } finally {
         // Whether or not the start failed, the next sync must find nothing of this one at work.
         await Promise.allSettled([volumes.finished]);
-        if (hasChanged) {
-          cache.invalidate(reference.uid);
-          await deps.refresh(reference, items);
+        try {
+          if (hasChanged) {
+            cache.invalidate(reference.uid);
+            await deps.refresh(reference, items);
+          }
+        } finally {
+          sandboxes.forget(reference.uid);
         }
       }
     },

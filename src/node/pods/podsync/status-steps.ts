@@ -2,6 +2,7 @@ import type { Container, Pod, PodStatus, ResourceStatus } from "../../../api/gen
 import type { Clock } from "../../../base/clock.ts";
 import type { PodProbes } from "../probes/pod-probes.ts";
 import { computePodStatus } from "../status/compute-pod-status.ts";
+import type { ReadySandboxes } from "./ready-sandboxes.ts";
 import type { ResizeReports } from "./resize-steps.ts";
 import type { StartFailures } from "./start-failures.ts";
 import type { ReadPod } from "./sync-run.ts";
@@ -33,7 +34,10 @@ interface StatusSteps {
   publishStatus(run: ReadPod): void;
 }
 
-export function createStatusSteps(deps: StatusStepsDeps, failures: Pick<StartFailures, "of">): StatusSteps {
+export function createStatusSteps(
+  deps: StatusStepsDeps,
+  { failures, sandboxes }: { failures: Pick<StartFailures, "of">; sandboxes: Pick<ReadySandboxes, "has"> },
+): StatusSteps {
   const { statuses, probes } = deps;
   return {
     observeProbes({ pod, reference, phase, runtime }) {
@@ -50,6 +54,7 @@ export function createStatusSteps(deps: StatusStepsDeps, failures: Pick<StartFai
         previous: statuses.get(reference.uid),
         readiness: probes.verdictOf,
         waiting: failures.of(reference.uid),
+        sandboxIsReady: phase === "syncing" && sandboxes.has(reference.uid),
         hostIps: deps.hostIps(),
         now: deps.clock.now(),
         runtimeName: deps.runtimeName(),

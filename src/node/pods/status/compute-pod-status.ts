@@ -32,7 +32,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     ...(statuses.init.length > 0 ? { initContainerStatuses: statuses.init } : {}),
     ...(statuses.ephemeral.length > 0 ? { ephemeralContainerStatuses: statuses.ephemeral } : {}),
   };
-  const readyToStartContainers = computeSandboxChange(pod, runtime) === undefined;
+  const readyToStartContainers = input.sandboxIsReady === true || computeSandboxChange(pod, runtime) === undefined;
   const disruption = input.override?.disruption;
   const allRestarting = mayRestartAll(pod) ? findRestartTriggers(pod, runtime).length > 0 : undefined;
   const told = {

@@ -18,6 +18,8 @@ export interface PodStatusInput {
   waiting: ReadonlyMap<string, WaitingReason>;
   /** The node's addresses, primary first, at most one of each family; empty while they are not known. */
   hostIps: readonly string[];
+  /** The pod has a sandbox that `runtime` does not show yet, in which its containers may start. Default false. */
+  sandboxIsReady?: boolean | undefined;
   /** Milliseconds since the epoch. */
   now: number;
   /** The name of the runtime, as container ids carry it: `containerd` in `containerd://4f…`. */

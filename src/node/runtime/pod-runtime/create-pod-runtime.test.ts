@@ -7,7 +7,7 @@ import { createRuntimeRig, makePod } from "./__fixtures__/runtime-rig.ts";
 describe("a new pod", () => {
   it("gets a sandbox, its containers, their logs and links, and a word about each step", async () => {
     const { host, cri, sync, containers, events } = createRuntimeRig();
-    expect(await sync(makePod())).toMatchObject({ told: [], changes: 1 });
+    expect(await sync(makePod())).toMatchObject({ told: [], changes: 1, readyBefore: [0] });
     expect(cri.sandboxes()).toMatchObject([{ state: "ready" }]);
     expect(containers()).toEqual(["main#0 running"]);
     expect(events()).toEqual([
@@ -43,7 +43,7 @@ describe("a new pod", () => {
     const { calls, sync } = createRuntimeRig();
     await sync(makePod());
     calls.length = 0;
-    expect(await sync(makePod())).toMatchObject({ told: [], changes: 0 });
+    expect(await sync(makePod())).toMatchObject({ told: [], changes: 0, readyBefore: [] });
     expect(calls).toEqual([]);
   });
 

@@ -161,6 +161,7 @@ export function createPodRuntime(deps: PodRuntimeDeps): PodRuntime {
     crashLoops.collect();
     const sandbox = await readySandbox(sandboxes, run);
     await options.volumes.finished;
+    if (actions.createSandbox !== undefined) options.onSandboxReady?.();
     for (const next of actions.containersToStart) {
       options.signal.throwIfAborted();
       if (next.previousEndedAt !== undefined) {

@@ -26,6 +26,8 @@ export interface SyncOptions {
   signal: AbortSignal;
   /** Called before the first call that changes something. */
   beforeChange(): void;
+  /** Called once a new sandbox is ready and the volumes have finished: nothing keeps the containers from starting. */
+  onSandboxReady?(): void;
 }
 
 export interface SyncOutcome {

@@ -118,12 +118,15 @@ export function createRuntimeRig(options: RuntimeRigOptions = {}) {
   const sync = async (pod: Pod, options: RigSyncOptions = {}) => {
     const { signal = NEVER, volumes = new Map<string, ReadyVolume>(), volumesFinished = Promise.resolve() } = options;
     let changes = 0;
+    /** How many containers there were each time that a new sandbox was told to be ready. */
+    const readyBefore: number[] = [];
     await podFiles.makeDirectories(pod);
     const status = await node.read(pod);
     const running: Promise<SyncOutcome> = runtime.sync(pod, status, {
       volumes: { volumes, finished: volumesFinished },
       signal,
       beforeChange: () => void changes++,
+      onSandboxReady: () => void readyBefore.push(cri.containers().length),
     });
     let over = false;
     const ended = running.finally(() => {
@@ -134,7 +137,7 @@ export function createRuntimeRig(options: RuntimeRigOptions = {}) {
     for (let step = 0; step < 1_000 && !over; step++) await clock.advance(clock.untilNextTimer() ?? 0);
     const { failures } = await ended;
     await clock.settle();
-    return { failures, changes, told: [...failures].map(([name, { reason }]) => `${name} ${reason}`) };
+    return { failures, changes, readyBefore, told: [...failures].map(([name, { reason }]) => `${name} ${reason}`) };
   };
   /** Containers as the runtime has them: `main#0 running`. */
   const containers = () =>
