@@ -336,3 +336,11 @@ it("names a scheduler that does not look at the pod", () => {
   expect(reason).toMatchObject({ message: "Its scheduler, mine, has not looked at it yet" });
   expect(reason?.mend).toContain("scheduler mine runs");
 });
+
+it("names the node that has not taken the pod, and the log of a program that failed", () => {
+  const [reason] = explain(pod({ phase: "Pending" })).waits;
+  expect(reason).toMatchObject({ reason: "NotTaken", message: "The node node-1 has not taken it yet" });
+  const state = { terminated: { reason: "Error", exitCode: 7 } };
+  const [ended] = explain(pod({ phase: "Failed", containerStatuses: [container({ state })] })).ends;
+  expect(ended?.mend).toBe("See what the program last said: kubectl logs -n default web -c main.");
+});

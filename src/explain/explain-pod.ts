@@ -78,6 +78,11 @@ function findWaits(pod: Pod, context: PodContext): Reason[] {
   if (ending.length > 0) return ending;
   const unscheduled = findScheduling(pod, context);
   if (unscheduled.length > 0) return unscheduled;
+  const { startTime } = pod.status ?? {};
+  if (startTime === undefined && containerStatuses(pod).length === 0 && context.records.length === 0) {
+    const message = `The node ${pod.spec?.nodeName ?? ""} has not taken it yet`;
+    return [withMend({ reason: "NotTaken", message }, context.namespace)];
+  }
   const waiting = [
     ...findInitRunning(pod),
     ...containerStatuses(pod).flatMap((status) => findWaiting(status, context)),
@@ -341,7 +346,11 @@ function findTerminated(
     ...(finishedAt !== undefined && { at: finishedAt }),
     ...(causes.length > 0 && { causes }),
   };
-  return [exitCode === 0 ? found : withMend(found, context.namespace)];
+  if (exitCode === 0) return [found];
+  const { name: podName } = podReference(pod);
+  const previous = restartCount > 0 ? " --previous" : "";
+  const mend = `See what the program last said: kubectl logs${previous} -n ${context.namespace} ${podName} -c ${name}.`;
+  return [{ mend, ...withMend(found, context.namespace) }];
 }
 
 function containerStatuses(pod: Pod): ContainerStatus[] {

@@ -57,6 +57,19 @@ it.each<[string, string, string, RegExp]>([
     'MountVolume.SetUp failed for volume "v" : hostPath type check failed: /data is not a directory',
     /^Make \/data on the node/,
   ],
+  ["a host path of no type", "FailedMount", "hostPath /data doesn't exist", /^Make \/data on the node/],
+  [
+    "a driver that is not there",
+    "FailedMount",
+    'volume mode "Ephemeral" not supported by driver a.example.com (no CSIDriver object)',
+    /^Install the CSI driver a\.example\.com/,
+  ],
+  [
+    "a file system that nothing mounts",
+    "FailedMount",
+    "mount ended with 32: unknown filesystem type 'nfs'.",
+    /^Install what mounts nfs/,
+  ],
 ])("the mend of %s is about that and nothing else", (_what, reason, message, mend) => {
   expect(findMend({ namespace: "shop", reason, message })).toMatch(mend);
 });

@@ -161,8 +161,21 @@ const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
     (group) => `Make the runtime class ${group(1) || group(2)}, or take runtimeClassName out of the pod.`,
   ],
   [
-    /hostPath type check failed: (\S+) is not/,
+    /hostPath (?:type check failed: )?(\S+) (?:is not|doesn't exist)/,
     (group) => `Make ${group(1)} on the node as what the volume's type says, or change the type.`,
+  ],
+  [
+    /driver (\S+) (?:\(no CSIDriver object\)|not found in the list of registered CSI drivers)/,
+    (group) => `Install the CSI driver ${group(1)}: it is not on this node. The pod goes on by itself then.`,
+  ],
+  [
+    /unknown filesystem type '([\w.-]+)'|need a \/sbin\/mount\.<type> helper program/,
+    (group) =>
+      `Install what mounts ${group(1) || "this file system"} on the node, as nfs-common does for nfs. The pod goes on by itself then.`,
+  ],
+  [
+    /^NotTaken: The node (\S+) has/,
+    (group) => `See whether that node is there and runs: kubectl get node ${group(1)}.`,
   ],
   [
     /(Liveness|Readiness|Startup) probe (failed|errored)/,
