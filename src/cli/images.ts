@@ -3,9 +3,10 @@ import { resolve } from "node:path";
 import { formatByteSize } from "../base/byte-size.ts";
 import { messageOf } from "../base/errors.ts";
 import { toPlainLines, toPlainText } from "../base/plain-text.ts";
+import { readArchitecture } from "../cluster/images/build-images.ts";
 import { connectImages } from "../cluster/images/connect-images.ts";
 import type { ImportProgress } from "../cluster/images/import-archive.ts";
-import { loadArchive } from "../cluster/images/load-archive.ts";
+import { loadArchive, type NamedArchive } from "../cluster/images/load-archive.ts";
 import { listNodeImages, type NodeImage, pruneNodeImages, removeNodeImage } from "../cluster/images/node-images.ts";
 import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
@@ -100,18 +101,20 @@ async function loadAll(
     const request = ImageStatusRequest.fromPartial({ image: { image } });
     return (await connection.cri.images.imageStatus(request)).image !== undefined;
   };
-  for (const file of files.map((name) => resolve(name))) {
-    const { size } = await stat(file).catch(() => ({ size: 0 }));
+  const platform = `linux/${readArchitecture()}`;
+  for (const archive of files.map(archiveOf)) {
+    const { path, title } = archive;
+    const { size } = await stat(path).catch(() => ({ size: 0 }));
     let progress: ImportProgress = { doneBytes: 0, image: undefined };
     if (!quiet) {
-      print.line(`loading ${file} …`);
-      print.waiting("containerd, which", () => describeLoading(file, size, progress));
+      print.line(`loading ${title} …`);
+      print.waiting("containerd, which", () => describeLoading(title, size, progress));
     }
     const onProgress = (now: ImportProgress) => {
       progress = now;
     };
     try {
-      const names = await loadArchive({ importer: connection.importer, isKnown, onProgress }, file);
+      const names = await loadArchive({ importer: connection.importer, isKnown, platform, onProgress }, archive);
       for (const name of names) print.line(toPlainText(`loaded ${name}`));
       loaded.push(...names);
     } catch (error) {
@@ -123,10 +126,17 @@ async function loadAll(
   return loaded;
 }
 
-/** Says how much of the file is read, and which image is unpacked. */
-function describeLoading(file: string, size: number, { doneBytes, image }: ImportProgress): string {
+/** `-` is what others read as such, too. */
+function archiveOf(name: string): NamedArchive {
+  if (name === "-") return { path: "/dev/stdin", title: "standard input" };
+  return { path: resolve(name), title: resolve(name) };
+}
+
+/** Says how much of the archive is read, and which image is unpacked. */
+function describeLoading(title: string, size: number, { doneBytes, image }: ImportProgress): string {
   const share = size === 0 ? "" : ` (${Math.floor((Math.min(doneBytes, size) / size) * 100)}%)`;
-  const read = ` has read ${formatByteSize(doneBytes)} of ${formatByteSize(size)}${share} of ${file}`;
+  const whole = size === 0 ? "" : ` of ${formatByteSize(size)}${share}`;
+  const read = ` has read ${formatByteSize(doneBytes)}${whole} of ${title}`;
   return image === undefined ? read : `${read}, and unpacks ${image}`;
 }
 

@@ -292,7 +292,7 @@ function addImages(program: Command, finish: Finish): void {
     return command;
   };
   add("ls", "list the images", () => ({ verb: "ls" }));
-  const load = "load archives of images: docker's or OCI's, compressed or not";
+  const load = "load archives of images: docker's or OCI's, compressed or not; - is standard input";
   add<{ quiet: boolean }>("load <file...>", load, (files, { quiet }) => ({ verb: "load", files, quiet })).option(
     "-q, --quiet",
     "print the names of images and what failed, and no progress",

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { ContainerStatus, Pod } from "../api/gen/types.ts";
 import type { TimelineRecord } from "../base/timeline.ts";
-import { explainPod } from "./explain-pod.ts";
+import { explainPod, isInTrouble } from "./explain-pod.ts";
 
 const container = (more: Partial<ContainerStatus>): ContainerStatus => ({
   name: "main",
@@ -271,4 +271,76 @@ it("has nothing to complain about a pod that is as it should be", () => {
     waits: [],
     ends: [],
   });
+});
+
+it("tells which init container the others wait for", () => {
+  const running = { running: { startedAt: "2026-01-01T00:00:00Z" } };
+  const status = {
+    phase: "Pending",
+    initContainerStatuses: [container({ name: "proxy", state: running }), container({ name: "wait", state: running })],
+    containerStatuses: [waiting("PodInitializing")],
+  };
+  const initContainers = [{ name: "proxy", restartPolicy: "Always" }, { name: "wait" }];
+  expect(explain(pod(status, { initContainers })).waits[0]).toMatchObject({
+    ...{ reason: "InitContainerRunning", container: "wait", at: "2026-01-01T00:00:00Z" },
+    mend: expect.stringContaining("kubectl logs -n default web -c wait"),
+  });
+});
+
+it("tells since when a pod is deleted, and that a hook comes before its end", () => {
+  const metadata = { deletionTimestamp: "2026-01-01T00:05:00Z", deletionGracePeriodSeconds: 300 };
+  const status = { phase: "Running", containerStatuses: [container({ state: { running: {} } })] };
+  const spec = { containers: [{ name: "main", lifecycle: { preStop: { sleep: { seconds: 200 } } } }] };
+  const [reason] = explain(pod(status, spec, metadata)).waits;
+  expect(reason).toMatchObject({ reason: "Terminating", at: "2026-01-01T00:00:00.000Z" });
+  expect(reason?.mend).toContain("preStop hook of main comes first");
+});
+
+it("tells the finalizers that hold a pod which has ended", () => {
+  const metadata = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/nobody"] };
+  const found = explain(pod({ phase: "Succeeded" }, {}, metadata));
+  expect(found.waits).toMatchObject([{ reason: "Finalizers", message: expect.stringContaining("example.com/nobody") }]);
+  expect(isInTrouble(found)).toBe(true);
+  expect(isInTrouble(explain(pod({ phase: "Succeeded" })))).toBe(false);
+});
+
+it.each<[string, string, TimelineRecord[], RegExp]>([
+  ["was never started", "StartError", [], /command and args/],
+  [
+    "a probe ends",
+    "Completed",
+    [backOffBy("ProbeVerdict", "Liveness probe failed 3 times in a row")],
+    /liveness probe/,
+  ],
+  [
+    "a hook ends",
+    "Completed",
+    [backOffBy("FailedPostStartHook", "PostStartHook failed: it exited with 9")],
+    /postStart/,
+  ],
+  ["ends by itself", "Error", [], /kubectl logs --previous -n default web\.$/],
+])("the mend of a container that %s again and again is about what ends it", (_what, reason, records, mend) => {
+  const message = 'exec: "/none": stat /none: no such file or directory: unknown';
+  const state = { waiting: { reason: "CrashLoopBackOff", message: "back-off 10s container=main pod=web_default(u)" } };
+  const lastState = { terminated: { reason, exitCode: 1, ...(reason === "StartError" && { message }) } };
+  const status = { phase: "Running", containerStatuses: [container({ state, lastState, restartCount: 1 })] };
+  expect(explain(pod(status), ...records).waits[0]?.mend).toMatch(mend);
+});
+
+function backOffBy(reason: string, message: string): TimelineRecord {
+  return record("BackOff", "", { container: "main", causes: [{ reason, message, at: 1 }] });
+}
+
+it("names a scheduler that does not look at the pod", () => {
+  const [reason] = explain(pod({ phase: "Pending" }, { nodeName: "", schedulerName: "mine" })).waits;
+  expect(reason).toMatchObject({ message: "Its scheduler, mine, has not looked at it yet" });
+  expect(reason?.mend).toContain("scheduler mine runs");
+});
+
+it("names the node that has not taken the pod, and the log of a program that failed", () => {
+  const [reason] = explain(pod({ phase: "Pending" })).waits;
+  expect(reason).toMatchObject({ reason: "NotTaken", message: "The node node-1 has not taken it yet" });
+  const state = { terminated: { reason: "Error", exitCode: 7 } };
+  const [ended] = explain(pod({ phase: "Failed", containerStatuses: [container({ state })] })).ends;
+  expect(ended?.mend).toBe("See what the program last said: kubectl logs -n default web -c main.");
 });

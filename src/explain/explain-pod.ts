@@ -1,5 +1,6 @@
 import type { Container, ContainerStateTerminated, ContainerStatus, Pod, PodCondition } from "../api/gen/types.ts";
 import { isTerminalPhase, podContainers, podReference } from "../api/pods.ts";
+import { parseTime } from "../base/clock.ts";
 import type { TimelineRecord } from "../base/timeline.ts";
 import { type ExplainedCause, explainCause, explainStep, type PodExplanation, type Reason } from "./explanation.ts";
 import { findMend } from "./find-mend.ts";
@@ -31,7 +32,7 @@ export function explainPod({ namespace, name, pod, records, gaps = [] }: PodFact
     pod: { namespace, name, uid, node: pod?.spec?.nodeName ?? "" },
     state: stateOf(pod),
     isReady: isReady(pod),
-    waits: pod === undefined || isOver ? [] : findWaits(pod, about),
+    waits: pod === undefined ? [] : isOver ? findDeletion(pod, about) : findWaits(pod, about),
     ends: isOver ? findEnds(pod, about) : findLastEnds(pod, about),
     steps: linked.map(explainStep),
     gaps,
@@ -77,7 +78,15 @@ function findWaits(pod: Pod, context: PodContext): Reason[] {
   if (ending.length > 0) return ending;
   const unscheduled = findScheduling(pod, context);
   if (unscheduled.length > 0) return unscheduled;
-  const waiting = containerStatuses(pod).flatMap((status) => findWaiting(status, context));
+  const { startTime } = pod.status ?? {};
+  if (startTime === undefined && containerStatuses(pod).length === 0 && context.records.length === 0) {
+    const message = `The node ${pod.spec?.nodeName ?? ""} has not taken it yet`;
+    return [withMend({ reason: "NotTaken", message }, context.namespace)];
+  }
+  const waiting = [
+    ...findInitRunning(pod),
+    ...containerStatuses(pod).flatMap((status) => findWaiting(status, context)),
+  ];
   // Containers that have not been looked at wait for what the pod waits for: its volumes, its sandbox.
   const hasNews = waiting.some(({ reason }) => reason !== "ContainerCreating" && reason !== "PodInitializing");
   const wholePod = hasNews ? [] : findPodTrouble(pod, context);
@@ -90,38 +99,58 @@ function findDeletion(pod: Pod, context: PodContext): Reason[] {
   const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds: grace } = pod.metadata ?? {};
   if (deletionTimestamp === undefined) return [];
   const running = containerStatuses(pod).filter(({ state }) => state?.running !== undefined);
-  const names = running.map(({ name }) => name).join(", ");
-  const containers: Reason = {
-    reason: "Terminating",
-    message: `It is being deleted, and waits for its containers to end: ${names}${grace === undefined ? "" : ` (at most ${grace} s)`}`,
-    at: deletionTimestamp,
-  };
+  const at = beginOfDeletion(deletionTimestamp, grace);
   const held: Reason = {
     reason: "Finalizers",
     message: `It is being deleted, and stays until its finalizers are removed: ${finalizers.join(", ")}`,
-    at: deletionTimestamp,
+    at,
     mend: "Whoever set the finalizers removes them; see whether that controller runs.",
   };
   const hooks = lastOf(context, ({ reason }) => reason === "FailedPreStopHook" || reason === "FailedKillPod");
+  const isHeldOnly = finalizers.length > 0 && running.length === 0;
   return [
-    ...(running.length > 0 || finalizers.length === 0
-      ? [
-          running.length > 0
-            ? containers
-            : { ...containers, message: "It is being deleted: what it has on the node is removed" },
-        ]
-      : []),
+    ...(isHeldOnly ? [] : [describeEnding(pod, running, at)]),
     ...(finalizers.length > 0 ? [held] : []),
     ...hooks.map((record) => reasonOf(record, context)),
   ];
 }
 
+/** The deletion timestamp is the time at which the pod's time is over. */
+function beginOfDeletion(deletionTimestamp: string, graceSeconds = 0): string {
+  const until = parseTime(deletionTimestamp);
+  return until === undefined ? deletionTimestamp : new Date(until - graceSeconds * 1_000).toISOString();
+}
+
+function describeEnding(pod: Pod, running: readonly ContainerStatus[], at: string): Reason {
+  if (running.length === 0) {
+    return { reason: "Terminating", message: "It is being deleted: what it has on the node is removed", at };
+  }
+  const names = running.map(({ name }) => name);
+  const grace = pod.metadata?.deletionGracePeriodSeconds;
+  const hooks = podContainers(pod)
+    .filter(({ container }) => names.includes(container.name) && container.lifecycle?.preStop !== undefined)
+    .map(({ container }) => container.name);
+  const mend = `The preStop hook of ${hooks.join(", ")} comes first, and the program is told to end when that returns: see what they wait for. What runs when the time is over is killed.`;
+  return {
+    reason: "Terminating",
+    message: `It is being deleted, and waits for its containers to end: ${names.join(", ")}${grace === undefined ? "" : ` (at most ${grace} s)`}`,
+    at,
+    ...(hooks.length > 0 && { mend }),
+  };
+}
+
+const DEFAULT_SCHEDULER = "default-scheduler";
+
 function findScheduling(pod: Pod, { namespace }: PodContext): Reason[] {
   if (pod.spec?.nodeName) return [];
   const condition = conditionOf(pod, "PodScheduled");
+  const { schedulerName = DEFAULT_SCHEDULER } = pod.spec ?? {};
+  const isForeign = schedulerName !== DEFAULT_SCHEDULER;
   const {
     reason = "Unscheduled",
-    message = "No scheduler has looked at it yet",
+    message = isForeign
+      ? `Its scheduler, ${schedulerName}, has not looked at it yet`
+      : "No scheduler has looked at it yet",
     lastTransitionTime: at,
   } = condition ?? { lastTransitionTime: pod.metadata?.creationTimestamp };
   const gates = (pod.spec?.schedulingGates ?? []).map(({ name }) => name);
@@ -149,10 +178,43 @@ function findWaiting({ name, state, lastState }: ContainerStatus, context: PodCo
     },
     context.namespace,
   );
-  const ended = lastState?.terminated;
-  if (reason !== "CrashLoopBackOff" || ended?.reason !== "OOMKilled") return [found];
-  const mend = findMend({ namespace: context.namespace, reason: "OOMKilled", message: "" });
+  const mend = reason === "CrashLoopBackOff" ? mendCrashes(lastState?.terminated, causes, context) : undefined;
   return [{ ...found, ...(mend !== undefined && { mend }) }];
+}
+
+/** What to do about a program that ends again and again: what ended it last says more than that it did. */
+function mendCrashes(
+  ended: ContainerStateTerminated | undefined,
+  causes: readonly ExplainedCause[],
+  { namespace }: PodContext,
+): string | undefined {
+  if (ended?.reason === "OOMKilled" || ended?.reason === "StartError" || ended?.reason === "ContainerCannotRun") {
+    return findMend({ namespace, reason: ended.reason, message: ended.message ?? "" });
+  }
+  const led = causes.find(({ reason }) => reason === "ProbeVerdict" || reason === "FailedPostStartHook");
+  return led === undefined ? undefined : findMend({ namespace, ...led });
+}
+
+/** The init container that runs: all containers after it wait for its end. */
+function findInitRunning(pod: Pod): Reason[] {
+  const { initContainers = [] } = pod.spec ?? {};
+  const { initContainerStatuses = [] } = pod.status ?? {};
+  const running = initContainerStatuses.find(({ name, state }) => {
+    const isSidecar = initContainers.some((init) => init.name === name && init.restartPolicy === "Always");
+    return state?.running !== undefined && !isSidecar;
+  });
+  if (running === undefined) return [];
+  const { namespace, name } = podReference(pod);
+  const at = running.state?.running?.startedAt;
+  return [
+    {
+      reason: "InitContainerRunning",
+      message: "It runs, and the containers after it wait for its end",
+      container: running.name,
+      ...(at !== undefined && { at }),
+      mend: `See what it waits for: kubectl logs -n ${namespace} ${name} -c ${running.name}.`,
+    },
+  ];
 }
 
 /**
@@ -284,7 +346,11 @@ function findTerminated(
     ...(finishedAt !== undefined && { at: finishedAt }),
     ...(causes.length > 0 && { causes }),
   };
-  return [exitCode === 0 ? found : withMend(found, context.namespace)];
+  if (exitCode === 0) return [found];
+  const { name: podName } = podReference(pod);
+  const previous = restartCount > 0 ? " --previous" : "";
+  const mend = `See what the program last said: kubectl logs${previous} -n ${context.namespace} ${podName} -c ${name}.`;
+  return [{ mend, ...withMend(found, context.namespace) }];
 }
 
 function containerStatuses(pod: Pod): ContainerStatus[] {
@@ -315,6 +381,6 @@ function withMend(reason: Reason, namespace: string): Reason {
 
 /** Tells whether an explanation is about a pod that is not as it should be: it waits, or has failed. */
 export function isInTrouble({ state, waits, isReady: ready }: PodExplanation): boolean {
-  if (state === "Succeeded" || state === "Gone") return false;
-  return waits.length > 0 || !ready;
+  if (state === "Gone") return false;
+  return waits.length > 0 || (!ready && state !== "Succeeded");
 }

@@ -8,6 +8,11 @@ interface Trouble {
 /** The groups of a match, by their numbers; "" for those that are not there. */
 type Mend = (group: (number: number) => string, trouble: Trouble) => string;
 
+/** How what is told of a pull begins, by the node and in its events. */
+const PULL =
+  "^(?:ErrImagePull|ImagePullBackOff|RegistryUnavailable|Failed: (?:Failed to pull image|Error: ErrImagePull))";
+const pull = (words: string) => new RegExp(`${PULL}.*(?:${words})`, "is");
+
 /** The first row whose expression fits `reason: message` says what to do. */
 const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
   [
@@ -23,7 +28,44 @@ const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
     /^ResizeError/,
     () => "The node tries the resize again by itself; see whether the program needs more than was asked for.",
   ],
-  [/exceeded quota/, () => "Remove what uses the namespace's quota, or raise it: kubectl describe quota."],
+  [
+    /exceeded quota/,
+    (_, { namespace }) =>
+      `Remove what uses the namespace's quota, or raise it: kubectl describe quota -n ${namespace}.`,
+  ],
+  [
+    /is forbidden: failed quota: .*must specify (\S+)/,
+    (group) =>
+      `A quota of the namespace counts this: give the containers ${group(1)}, or the namespace a LimitRange with defaults.`,
+  ],
+  [
+    /violates PodSecurity "([^:"]+)/,
+    (group, { namespace }) =>
+      `Change the template of the pod as the list says, or let the namespace take more than ${group(1)}: kubectl label --overwrite namespace ${namespace} pod-security.kubernetes.io/enforce=LEVEL.`,
+  ],
+  [
+    /fail(?:ed|ing) (?:calling )?webhook "([^"]+)"/,
+    (group) =>
+      `The webhook ${group(1)} does not answer: see whether its server runs and is reached. Its configuration (kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations) can let requests through meanwhile: failurePolicy: Ignore.`,
+  ],
+  [
+    /admission webhook "([^"]+)" denied the request/,
+    (group) =>
+      `The webhook ${group(1)} refuses the pod: change its template as that says, or ask whoever runs the webhook.`,
+  ],
+  [
+    /ValidatingAdmissionPolicy '([^']+)'/,
+    (group) => `The policy ${group(1)} refuses the pod: change its template as that says, or change the policy.`,
+  ],
+  [
+    /serviceaccount "([^"]+)" not found/i,
+    (group, { namespace }) =>
+      `Make it: kubectl create serviceaccount -n ${namespace} ${group(1)}. The pods come by themselves then.`,
+  ],
+  [
+    /^Unscheduled: Its scheduler, (\S+), has/,
+    (group) => `See whether the scheduler ${group(1)} runs, or take schedulerName out of the pod's template.`,
+  ],
   [
     /PodCertificateRequest .*(denied|failed)/,
     (_, { namespace }) =>
@@ -58,15 +100,19 @@ const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
       `See what the claims wait for: kubectl describe pvc -n ${namespace}. They need a volume that fits, or a storage class that makes one.`,
   ],
   [
-    /(ErrImagePull|ImagePull|Failed).*(unauthorized|authorization failed|denied|no basic auth|403 Forbidden|401)/is,
+    pull("invalid reference format|failed to parse image reference"),
+    () => "Mend the image's name in the pod's template: it cannot be parsed.",
+  ],
+  [
+    pull("unauthorized|authorization failed|denied|no basic auth|403 Forbidden|401"),
     () => "Give the pod credentials for the registry (imagePullSecrets), or check those it has and the image's name.",
   ],
   [
-    /(ErrImagePull|ImagePull|Failed).*(not found|manifest unknown|no match for platform)/is,
+    pull("not found|manifest unknown|no match for platform"),
     () => "Check the image's name and tag; the registry has no such image for this machine.",
   ],
   [
-    /(ErrImagePull|ImagePull|Failed).*(no such host|timeout|timed out|connection refused|unreachable|dial tcp|x509|tls:)/is,
+    pull("no such host|timeout|timed out|connection refused|unreachable|dial tcp|x509|tls:"),
     () =>
       "The node does not reach the registry: check its name, the node's network, proxy and the registry's certificate.",
   ],
@@ -113,6 +159,23 @@ const MENDS: ReadonlyArray<readonly [trouble: RegExp, mend: Mend]> = [
   [
     /RuntimeClass "?([^"\s]+)"?.*not found|failed to lookup RuntimeClass ([^\s:]+)/i,
     (group) => `Make the runtime class ${group(1) || group(2)}, or take runtimeClassName out of the pod.`,
+  ],
+  [
+    /hostPath (?:type check failed: )?(\S+) (?:is not|doesn't exist)/,
+    (group) => `Make ${group(1)} on the node as what the volume's type says, or change the type.`,
+  ],
+  [
+    /driver (\S+) (?:\(no CSIDriver object\)|not found in the list of registered CSI drivers)/,
+    (group) => `Install the CSI driver ${group(1)}: it is not on this node. The pod goes on by itself then.`,
+  ],
+  [
+    /unknown filesystem type '([\w.-]+)'|need a \/sbin\/mount\.<type> helper program/,
+    (group) =>
+      `Install what mounts ${group(1) || "this file system"} on the node, as nfs-common does for nfs. The pod goes on by itself then.`,
+  ],
+  [
+    /^NotTaken: The node (\S+) has/,
+    (group) => `See whether that node is there and runs: kubectl get node ${group(1)}.`,
   ],
   [
     /(Liveness|Readiness|Startup) probe (failed|errored)/,

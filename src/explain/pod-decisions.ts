@@ -46,7 +46,11 @@ export function addDecisions(
   const own = decided.filter((step) => step.uid === uid);
   const isUnplaced = pod.node === "" && state === "Pending";
   const refused = isUnplaced ? lastOf(own, NODES_REFUSED).flatMap((step) => refusalsOf(step, pod.namespace)) : [];
-  const deletion = lastOf(own, DELETION_REQUESTED).map(({ reason, message, firstAt: at }) => ({ reason, message, at }));
+  // A pod that finalizers hold is deleted once more, by its node when the containers have ended: the first one was the cause.
+  const deletion = own
+    .filter(({ reason }) => reason === DELETION_REQUESTED)
+    .slice(0, 1)
+    .map(({ reason, message, firstAt: at }) => ({ reason, message, at }));
   return {
     ...found,
     pod: { ...pod, uid },

@@ -1,7 +1,7 @@
 import { CRI_NAMESPACE } from "../containerd/image-importer.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { type ImportProgress, importArchiveFile } from "./import-archive.ts";
-import type { ArchiveForm } from "./read-archive.ts";
+import type { OpenArchive } from "./read-archive.ts";
 
 /** Archives of users may be large, and their disks slow. */
 const LOAD_TIMEOUT_MS = 30 * 60_000;
@@ -13,10 +13,7 @@ export interface ArchiveImporter {
    * Reads the images of an archive into the CRI image store, unpacked. Resolves with what `ctr` printed; rejects as
    * `importArchiveFile` does.
    */
-  importArchive(
-    archive: { readonly path: string; readonly form: ArchiveForm },
-    onProgress: (progress: ImportProgress) => void,
-  ): Promise<string>;
+  importArchive(archive: OpenArchive, onProgress: (progress: ImportProgress) => void): Promise<string>;
   /** The digests of the named images that there are, by name. */
   listNamed(): Promise<ReadonlyMap<string, string>>;
 }

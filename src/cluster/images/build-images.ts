@@ -27,7 +27,8 @@ export async function buildImages(directory: string): Promise<BuiltImage[]> {
   return [await writeImage(directory, "pause", pause), await writeImage(directory, "demo", demo)];
 }
 
-function readArchitecture(): Architecture {
+/** The architecture of this machine, by the name that images have for it. Throws `unsupported-architecture`. */
+export function readArchitecture(): Architecture {
   if (process.arch === "x64") return "amd64";
   if (process.arch === "arm64") return "arm64";
   throw new CodedError("unsupported-architecture", `no pause image for ${process.arch}: only x64 and arm64`);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { pipeline } from "node:stream/promises";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
-import { type ArchiveForm, openArchive } from "./read-archive.ts";
+import { type OpenArchive, unpackArchive } from "./read-archive.ts";
 
 /** How far the import of one archive is. */
 export interface ImportProgress {
@@ -23,12 +23,12 @@ const MAX_REASON_CHARACTERS = 1_000;
 
 /**
  * Hands an archive to the program as a plain tar file, and tells how far it is. Resolves with what the program printed.
- * Rejects with a CodedError: `damaged` where the file cannot be read to its end, `failed` with what the program said,
+ * Rejects with a CodedError: `damaged` where the archive cannot be read to its end or holds no tar file, `failed` with what the program said,
  * `timed-out`, `not-found`.
  */
 export async function importArchiveFile(
   { program, args, timeoutMs }: ArchiveReader,
-  { path, form }: { readonly path: string; readonly form: ArchiveForm },
+  archive: OpenArchive,
   onProgress: (progress: ImportProgress) => void,
 ): Promise<string> {
   const signal = AbortSignal.timeout(timeoutMs);
@@ -51,7 +51,7 @@ export async function importArchiveFile(
     child.once("error", reject);
     child.once("close", resolve);
   });
-  const read = pipeline([...openArchive(path, form, (doneBytes) => tell({ doneBytes })), child.stdin]);
+  const read = pipeline([...unpackArchive(archive, (doneBytes) => tell({ doneBytes })), child.stdin]);
   // Whichever fails first, the other ends too: a program without input ends, and a pipe without a reader breaks.
   const [input, outcome] = await Promise.allSettled([
     read.catch((error: unknown) => {
@@ -63,9 +63,9 @@ export async function importArchiveFile(
   if (signal.aborted) throw new CodedError("timed-out", `${program} took longer than ${timeoutMs} ms`);
   if (outcome.status === "rejected") throw spawnError(program, outcome.reason);
   if (input.status === "rejected" && !isBrokenPipe(input.reason)) {
-    throw new CodedError("damaged", `it cannot be read to its end: ${messageOf(input.reason)}`, {
-      cause: input.reason,
-    });
+    const reason = messageOf(input.reason);
+    const problem = codeOf(input.reason) === "no-tar" ? reason : `it cannot be read to its end: ${reason}`;
+    throw new CodedError("damaged", problem, { cause: input.reason });
   }
   if (outcome.value === 0 && input.status === "fulfilled") return said;
   throw new CodedError("failed", `${program} ${args.join(" ")}: ${(complaints || said).trim()}`);

@@ -1,12 +1,12 @@
 import type { LiveMessage } from "../model/live-message.ts";
 import { createObjectTables, type ObjectTables } from "../model/object-table.ts";
-import { ask, QuestionError } from "./session.ts";
+import { ask, currentToken, QuestionError, untilNewToken } from "./session.ts";
 
 /** How the page stands with its server. */
 export type ServerStanding =
   | { readonly state: "connecting" }
   | { readonly state: "live" }
-  /** The link has ended: no waiting helps. */
+  /** The link has ended: no waiting helps, but a new one. */
   | { readonly state: "ended"; readonly message: string }
   | { readonly state: "lost"; readonly message: string };
 
@@ -47,6 +47,7 @@ export function createLive(): Live {
   const follow = async () => {
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(2 * delayMs, MAX_DELAY_MS)) {
       const silence = createSilence();
+      const token = currentToken();
       try {
         const answer = await ask("/live", { signal: silence.signal });
         tables.begin();
@@ -59,8 +60,11 @@ export function createLive(): Live {
         turn({ state: "lost", message: "The dashboard ended the stream." });
       } catch (error) {
         const message = error instanceof QuestionError ? error.message : "The dashboard has fallen silent.";
-        if (error instanceof QuestionError && error.status === 401) return turn({ state: "ended", message });
-        turn({ state: "lost", message });
+        const hasEnded = error instanceof QuestionError && error.status === 401;
+        turn({ state: hasEnded ? "ended" : "lost", message });
+        // Who opens the new link goes on in this page.
+        if (hasEnded) await untilNewToken(token);
+        if (hasEnded) continue;
       } finally {
         silence.end();
       }

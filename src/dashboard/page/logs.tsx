@@ -3,7 +3,7 @@ import type { Pod } from "../../api/gen/types.ts";
 import { podContainers, podReference } from "../../api/pods.ts";
 import { toPlainText } from "../../base/plain-text.ts";
 import { createLogLines } from "../model/log-lines.ts";
-import { ask } from "./session.ts";
+import { ask, QuestionError } from "./session.ts";
 import { Plain, ProblemBox, Section } from "./words.tsx";
 
 /** What a container wrote, and what it writes. It is read when somebody asks for it. */
@@ -61,6 +61,7 @@ export function Choice({ label, names, value, onChange }: ChoiceProps) {
 
 /** How often what came is shown, however fast it comes. */
 const SHOW_MS = 100;
+const AGAIN_MS = 2_000;
 /** Who has scrolled up this far reads, and is not moved to the end. */
 const AT_END_PIXELS = 24;
 
@@ -72,16 +73,32 @@ function LogText({ pod, container, isPrevious }: { pod: Pod; container: string; 
   const { namespace, name } = podReference(pod);
   useEffect(() => {
     const controller = new AbortController();
-    const lines = createLogLines();
-    const query = new URLSearchParams({ namespace, name, container, previous: String(isPrevious) });
+    const query = `/logs?${new URLSearchParams({ namespace, name, container, previous: String(isPrevious) })}`;
+    let lines = createLogLines();
     const timer = setInterval(() => setText(lines.text()), SHOW_MS);
-    readText(`/logs?${query}`, controller.signal, lines.add)
-      .then(() => setState({ isOver: true }))
-      .catch((error: unknown) => {
-        if (!controller.signal.aborted) setState({ problem: error instanceof Error ? error.message : String(error) });
-      });
+    const follow = async () => {
+      const answer = await ask(query, { signal: controller.signal });
+      // It begins with the end of the log again, so that what broke off is told once.
+      lines = createLogLines();
+      setState({});
+      await readText(answer, lines.add);
+      setState({ isOver: true });
+    };
+    const onFailure = (error: unknown) => {
+      if (controller.signal.aborted) return;
+      const isRefused = error instanceof QuestionError && error.status >= 400 && error.status < 500;
+      const message = error instanceof QuestionError ? error.message : "The log broke off.";
+      setState({ problem: isRefused ? message : `${message} It is tried again.` });
+      if (!isRefused) again = setTimeout(start, AGAIN_MS);
+    };
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const start = () => {
+      follow().catch(onFailure);
+    };
+    start();
     return () => {
       clearInterval(timer);
+      clearTimeout(again);
       controller.abort();
     };
   }, [namespace, name, container, isPrevious]);
@@ -106,8 +123,7 @@ function LogText({ pod, container, isPrevious }: { pod: Pod; container: string; 
   );
 }
 
-async function readText(path: string, signal: AbortSignal, add: (text: string) => void): Promise<void> {
-  const answer = await ask(path, { signal });
+async function readText(answer: Response, add: (text: string) => void): Promise<void> {
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
     const piece = await reader?.read();

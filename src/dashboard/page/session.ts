@@ -7,6 +7,31 @@ export function keepToken(): void {
   if (token === undefined) return;
   localStorage.setItem(KEY, token);
   history.replaceState(null, "", "/#/");
+  changes.dispatchEvent(new Event("token"));
+}
+
+const changes = new EventTarget();
+
+/** Keeps the token of a link that is opened in a page which is open already: the browser does not load the page anew then. */
+export function watchLinks(): void {
+  addEventListener("hashchange", keepToken);
+}
+
+/** The token that is shown; "" before there is one. */
+export function currentToken(): string {
+  return localStorage.getItem(KEY) ?? "";
+}
+
+/** Resolves when this page, or another one of the same origin, has another token than this. */
+export async function untilNewToken(old: string): Promise<void> {
+  if (currentToken() !== old) return;
+  const controller = new AbortController();
+  const { signal } = controller;
+  await new Promise<void>((resolve) => {
+    changes.addEventListener("token", () => resolve(), { signal });
+    addEventListener("storage", ({ key }) => key === KEY && resolve(), { signal });
+  });
+  controller.abort();
 }
 
 /** A failed question: the status of the answer, 0 where there was none. */
@@ -22,7 +47,7 @@ export class QuestionError extends Error {
 
 /** Asks the server of this page. Rejects with a QuestionError in the words of the answer, and when the signal fires. */
 export async function ask(path: string, options: RequestInit = {}): Promise<Response> {
-  const headers = { authorization: `Bearer ${localStorage.getItem(KEY) ?? ""}` };
+  const headers = { authorization: `Bearer ${currentToken()}` };
   const answer = await fetch(path, { ...options, headers, cache: "no-store" }).catch((error: unknown) => {
     if (options.signal?.aborted === true) throw error;
     throw new QuestionError(0, "The dashboard does not answer: it was stopped, or this machine is not reached.");

@@ -144,10 +144,14 @@ describe.skipIf(BROWSER === undefined)("the page of nodelet dashboard in a brows
     await expect.poll(async () => await page.evaluate("document.activeElement.textContent")).toBe("Events");
   });
 
-  it("says that a link has ended", async () => {
+  it("says that a link has ended, and goes on with a new one", async () => {
     const other = await (await browser.newContext()).newPage();
     await other.goto(link.replace(/token=.*/, "token=wrong"));
     await other.getByRole("status").getByText("not valid any more").waitFor();
+    // Only the fragment differs, so that the browser does not load the page anew.
+    await other.goto(link);
+    await other.getByRole("status").getByText("live", { exact: true }).waitFor();
+    expect(other.url()).not.toContain("token");
   });
 
   it("says that the API server is away, and that the dashboard is", async () => {
