@@ -43,7 +43,7 @@ export function remainingDelay(delayMs: number, failedAt: number, now: number): 
 }
 
 /** The shortest and the longest delay. */
-interface BackOffRange {
+export interface BackOffRange {
   initialMs: number;
   maxMs: number;
 }

@@ -5,16 +5,32 @@ import {
   configMap,
   createControllerBench,
 } from "../control-loop/__fixtures__/run-controllers.ts";
+import type { ForeignAnswer, ForeignQuestion, ForeignResources } from "../ports/foreign-reads.ts";
 import { createResourceQuotaController } from "./resource-quotas.ts";
 
 const QUOTA = { resource: "resourcequotas", namespace: "a", name: "q" };
 let bench: ControllerBench;
 let served: string[];
 
+const NONE = { group: "things.example.com", version: "v1", resources: undefined };
+let foreign: ForeignResources;
+let answers: Record<string, unknown>;
+
 beforeEach(() => {
+  foreign = NONE;
+  answers = {};
   bench = createControllerBench();
   served = ["configmaps", "pods", "resourcequotas"];
-  bench.start(createResourceQuotaController({ ...bench.deps, namespacedResources: () => served }));
+  const servers = {
+    foreignResources: () => [foreign],
+    async readForeign({ path }: ForeignQuestion): Promise<ForeignAnswer> {
+      const found = answers[path];
+      return await Promise.resolve(
+        found === undefined ? { kind: "unserved" } : { kind: "answered", status: 200, text: JSON.stringify(found) },
+      );
+    },
+  };
+  bench.start(createResourceQuotaController({ ...bench.deps, ...servers, namespacedResources: () => served }));
 });
 
 const quota = (hard: Record<string, string>): KubeObject => {
@@ -78,4 +94,26 @@ test("a count that was lost is made up for within minutes, and a right one is no
   const { length } = bench.writes;
   await bench.clock.advance(20 * 60_000);
   expect(bench.writes).toHaveLength(length);
+});
+
+test("objects of API servers of others are counted each half minute, and keep their number while these are silent", async () => {
+  const name = "count/widgets.things.example.com";
+  await bench.create("resourcequotas", quota({ [name]: "5", configmaps: "1" }));
+  await bench.clock.settle();
+  expect(status()?.used).toEqual({ configmaps: "0" });
+  const widgets = { name: "widgets", singularName: "widget", namespaced: true, kind: "Widget", verbs: ["list"] };
+  foreign = { ...NONE, resources: [widgets, { ...widgets, name: "widgets/status" }] };
+  const first = "namespaces/a/widgets?limit=500";
+  answers = {
+    [first]: { metadata: { continue: "a b" }, items: [{}, {}] },
+    [`${first}&continue=a%20b`]: { metadata: {}, items: [{}] },
+  };
+  await bench.clock.advance(30_000);
+  expect(status()?.used).toEqual({ configmaps: "0", [name]: "3" });
+  answers = { [first]: { metadata: { continue: "c", remainingItemCount: 7 }, items: [{}] } };
+  await bench.clock.advance(30_000);
+  expect(status()?.used).toEqual({ configmaps: "0", [name]: "8" });
+  answers = {};
+  await bench.clock.advance(30_000);
+  expect(status()?.used).toEqual({ configmaps: "0", [name]: "8" });
 });

@@ -13,6 +13,7 @@ import { namespacedKeyOf, splitNamespacedKey } from "../control-loop/namespaced-
 import { createObjectIndex, type ObjectIndex } from "../control-loop/object-index.ts";
 import { createPodsByNode, nodeNamesOf, podNameOf } from "../control-loop/pods-by-node.ts";
 import { createEventRecorder, type EventRecorder } from "../control-loop/record-events.ts";
+import { soonest } from "../control-loop/soonest.ts";
 import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../ports/resources.ts";
 import { createDiskAttacher, type DiskAttacher } from "./attach-disks.ts";
@@ -147,8 +148,7 @@ async function reconcile(attacher: Attacher, nodeName: string): Promise<number |
   }
   for (const attachment of plan.detach) await detach(attacher, nodeName, attachment);
   await attachAll(attacher, nodeName, plan.attach);
-  const waits = [plan.lookAgainMs, disks?.lookAgainMs].filter((wait) => wait !== undefined);
-  return waits.length === 0 ? undefined : Math.min(...waits);
+  return soonest([plan.lookAgainMs, disks?.lookAgainMs]);
 }
 
 const readNode = ({ reader }: Attacher, name: string) => {

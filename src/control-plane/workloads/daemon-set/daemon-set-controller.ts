@@ -1,13 +1,16 @@
 import { type KubeObject, type ObjectOf, typed, untyped } from "../../../api/object.ts";
 import { isEqualJson } from "../../../api/patch/json-value.ts";
+import { MINUTE, SECOND } from "../../../base/clock.ts";
 import { type Controller, type ControllerDeps, runFollowingWithEvents } from "../../control-loop/controller.ts";
 import { lenientSelectorOf } from "../../control-loop/lenient-selector.ts";
 import { namespacedKeyOf, splitNamespacedKey } from "../../control-loop/namespaced-key.ts";
 import { createEventRecorder, type EventRecorder } from "../../control-loop/record-events.ts";
+import { soonest } from "../../control-loop/soonest.ts";
 import { createWorkQueue } from "../../control-loop/work-queue.ts";
 import type { ResourceEvent } from "../../ports/resources.ts";
 import { claimDependents } from "../pod-control/claim-dependents.ts";
 import { isControlledBy } from "../pod-control/controller-ref.ts";
+import { createFailureTurns, type FailureTurns } from "../pod-control/failure-turns.ts";
 import { followDependents } from "../pod-control/follow-dependents.ts";
 import { createPodControl, type PodControl } from "../pod-control/pod-control.ts";
 import { computeNextAvailableMs } from "../pod-control/pod-standing.ts";
@@ -16,25 +19,26 @@ import { ensureNewestRevision, REVISIONS, truncateHistory } from "../revisions/r
 import { DAEMON_HASH_LABEL, podOfDaemonSet } from "./daemon-pod.ts";
 import { computeDaemonSetStatus } from "./daemon-set-status.ts";
 import { judgeNode } from "./node-eligibility.ts";
-import { createNodeFailures, type NodeFailures } from "./node-failures.ts";
 import { type DaemonPod, type DaemonView, planDaemonPods, planDaemonUpdate, viewDaemonSet } from "./plan-daemon-set.ts";
 
 const SETS = "daemonsets.apps";
 /** So many pods are made or deleted before the set is looked at again. */
 const MAX_PODS_AT_ONCE = 250;
+/** How long a failed pod stays before it is deleted: after one failure on its node, and at most. */
+const FAILURE_DELAYS = { initialMs: SECOND, maxMs: 15 * MINUTE };
 
 type StoredSet = ObjectOf<"DaemonSet">;
 type DaemonDeps = ControllerDeps & {
   readonly events: EventRecorder;
   readonly control: PodControl;
-  readonly failures: NodeFailures;
+  readonly failures: FailureTurns;
 };
 
 /** Keeps one pod of each daemon set on each node that should have it (`pkg/controller/daemon`). */
 export function createDaemonSetController(deps: ControllerDeps): Controller {
   const { feed, reader } = deps;
   const events = createEventRecorder(deps, "daemonset-controller");
-  const failures = createNodeFailures(deps.clock);
+  const failures = createFailureTurns(deps.clock, FAILURE_DELAYS);
   const daemons: DaemonDeps = { ...deps, events, control: createPodControl(deps, events), failures };
   const queue = createWorkQueue(deps, { name: "daemonset", reconcile: (key) => reconcileSet(daemons, key) });
   const owners = { ownerKind: "DaemonSet", ownerResource: SETS, selects };
@@ -102,9 +106,7 @@ async function reconcileSet(deps: DaemonDeps, key: string): Promise<number | und
   });
   if (updated !== undefined) throw updated;
   const pods = view.nodes.flatMap((node) => node.pods);
-  const waits = [placed.waitMs, computeNextAvailableMs(pods, set.spec?.minReadySeconds ?? 0, clock.now())];
-  const known = waits.filter((wait) => wait !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
+  return soonest([placed.waitMs, computeNextAvailableMs(pods, set.spec?.minReadySeconds ?? 0, clock.now())]);
 }
 
 function lookAt({ reader, clock }: DaemonDeps, set: StoredSet, hash: string): DaemonView {
@@ -145,7 +147,7 @@ async function placePods(deps: DaemonDeps, set: StoredSet, hash: string): Promis
   }
   const remove = [...plan.remove, ...plan.ended.map(({ pod }) => pod), ...due];
   const error = await changePods(deps, { set, hash, create: plan.create, remove });
-  return { error, waitMs: waits.length === 0 ? undefined : Math.min(...waits) };
+  return { error, waitMs: soonest(waits) };
 }
 
 async function updatePods(deps: DaemonDeps, set: StoredSet, hash: string): Promise<Error | undefined> {

@@ -7,6 +7,7 @@ import { type Controller, type ControllerDeps, runFollowingWithEvents } from "..
 import { lenientSelectorOf } from "../../control-loop/lenient-selector.ts";
 import { namespacedKeyOf, splitNamespacedKey } from "../../control-loop/namespaced-key.ts";
 import { createEventRecorder, type EventRecorder } from "../../control-loop/record-events.ts";
+import { soonest } from "../../control-loop/soonest.ts";
 import { createWorkQueue } from "../../control-loop/work-queue.ts";
 import { claimDependents } from "../pod-control/claim-dependents.ts";
 import { isControlledBy } from "../pod-control/controller-ref.ts";
@@ -86,8 +87,7 @@ async function reconcileJob(deps: JobDeps, key: string): Promise<number | undefi
     return sight;
   });
   const left = after && activeTimeLeftMs(after.view.job, clock.now());
-  const waits = [plan.waitMs, left].filter((wait) => wait !== undefined && wait > 0);
-  return waits.length === 0 ? undefined : Math.min(...waits.map((wait) => wait ?? 0));
+  return soonest([plan.waitMs, left].filter((wait) => wait !== undefined && wait > 0));
 }
 
 function actionOf({ create, end, dismiss }: ReturnType<typeof planJobPods>): SyncAction {

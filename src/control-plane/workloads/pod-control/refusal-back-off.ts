@@ -3,9 +3,9 @@ import { computeBackOff, remainingDelay } from "../../../base/back-off.ts";
 import { MINUTE, parseTime, SECOND } from "../../../base/clock.ts";
 
 /** The delay before refused pods are replaced: after one round of them, and at most. */
-const DELAYS = { initialMs: SECOND, maxMs: 5 * MINUTE };
+export const REFUSAL_DELAYS = { initialMs: SECOND, maxMs: 5 * MINUTE };
 /** A refusal of so long ago is not counted any more. */
-const FORGET_MS = 2 * DELAYS.maxMs;
+const FORGET_MS = 2 * REFUSAL_DELAYS.maxMs;
 
 /**
  * How long an owner of pods waits before it makes others for those that their nodes refused; 0 when it need not. A node
@@ -18,10 +18,10 @@ export function remainingRefusalMs(pods: readonly Pod[], replicas: number, now: 
   const counted = created.filter((time) => now - time < FORGET_MS);
   const rounds = Math.floor(counted.length / Math.max(1, replicas));
   if (rounds === 0) return 0;
-  return remainingDelay(computeBackOff(rounds, DELAYS), Math.max(...counted), now);
+  return remainingDelay(computeBackOff(rounds, REFUSAL_DELAYS), Math.max(...counted), now);
 }
 
 /** True for a pod that failed before anything of it was started. */
-function isRefused({ status }: Pod): boolean {
+export function isRefused({ status }: Pod): boolean {
   return status?.phase === "Failed" && (status.containerStatuses ?? []).length === 0;
 }

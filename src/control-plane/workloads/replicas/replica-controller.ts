@@ -10,6 +10,7 @@ import {
 } from "../../control-loop/controller.ts";
 import { namespacedKeyOf, splitNamespacedKey } from "../../control-loop/namespaced-key.ts";
 import { createEventRecorder } from "../../control-loop/record-events.ts";
+import { soonest } from "../../control-loop/soonest.ts";
 import { createWorkQueue, type WorkQueue } from "../../control-loop/work-queue.ts";
 import { claimDependents } from "../pod-control/claim-dependents.ts";
 import { controllerRefOf, isControlledBy } from "../pod-control/controller-ref.ts";
@@ -80,8 +81,7 @@ async function reconcile(replicator: Replicator, key: string): Promise<number | 
   const terminating = kind.countsTerminating ? own.filter(isPodTerminating).length : undefined;
   await writeStatus(replicator, owner, computeReplicaStatus(owner, { active, terminating, failure, now }));
   if (error !== undefined) throw error;
-  const availableMs = computeNextAvailableMs(active, owner.minReadySeconds, now);
-  return pauseMs > 0 ? Math.min(pauseMs, availableMs ?? pauseMs) : availableMs;
+  return soonest([pauseMs > 0 ? pauseMs : undefined, computeNextAvailableMs(active, owner.minReadySeconds, now)]);
 }
 
 /** The active pods of the owner, after it has adopted and released what it has to. */

@@ -11,6 +11,8 @@ interface StatefulSetPlan {
   /** The ordinals whose pods are to be made, each of the current or of the updated template. */
   readonly create: readonly PodCreation[];
   readonly remove: readonly StoredPod[];
+  /** Pods that have ended although their ordinals are wanted: each is removed, so that another one can be made. */
+  readonly replace: readonly StoredPod[];
   /** Pods that stay, whose labels and claims are brought in order. */
   readonly keep: readonly StoredPod[];
   /** Pods whose ordinals are given up, whose claims are brought in order before they go. */
@@ -49,7 +51,13 @@ interface Step {
   readonly set: StatefulSet;
   readonly isOrdered: boolean;
   readonly circumstances: Circumstances;
-  readonly plan: { create: PodCreation[]; remove: StoredPod[]; keep: StoredPod[]; condemned: StoredPod[] };
+  readonly plan: {
+    create: PodCreation[];
+    remove: StoredPod[];
+    replace: StoredPod[];
+    keep: StoredPod[];
+    condemned: StoredPod[];
+  };
 }
 
 /**
@@ -58,7 +66,7 @@ interface Step {
  * that is ordered takes one step and waits until the pod before is available.
  */
 export function planStatefulSet(set: StatefulSet, circumstances: Circumstances): StatefulSetPlan {
-  const plan: Step["plan"] = { create: [], remove: [], keep: [], condemned: [] };
+  const plan: Step["plan"] = { create: [], remove: [], replace: [], keep: [], condemned: [] };
   const step: Step = { set, isOrdered: set.spec?.podManagementPolicy !== "Parallel", circumstances, plan };
   if (set.metadata?.deletionTimestamp !== undefined) return plan;
   const { first, end } = ordinalRangeOf(set);
@@ -98,7 +106,7 @@ function planReplicas(step: Step, { first, end, byOrdinal }: Replicas): boolean 
       if (plan.create.length === MAX_CREATIONS) return false;
       if (!circumstances.isBlocked(ordinal)) plan.create.push({ ordinal, isUpdated: isMadeUpdated(set, ordinal) });
     } else if (pod.status?.phase === "Failed" || pod.status?.phase === "Succeeded") {
-      if (!isDeleted(pod)) plan.remove.push(pod);
+      if (!isDeleted(pod)) plan.replace.push(pod);
     } else {
       plan.keep.push(pod);
       if (isRunning(pod) && !isUnavailable(step, pod)) continue;
@@ -146,7 +154,7 @@ function planUpdate(step: Step, { first, end, byOrdinal }: Replicas): void {
   for (let ordinal = end - 1; ordinal >= first + partition; ordinal--) {
     const pod = byOrdinal.get(ordinal);
     if (pod !== undefined && podRevisionOf(pod) !== circumstances.updateRevision && !isDeleted(pod)) {
-      if (!plan.remove.includes(pod)) plan.remove.push(pod);
+      if (!plan.replace.includes(pod)) plan.remove.push(pod);
       return;
     }
     if (isUnavailable(step, pod)) return;

@@ -145,6 +145,62 @@ describe("an ordered stateful set", () => {
   });
 });
 
+describe("a pod that its node refuses", () => {
+  const SPEC: Partial<StatefulSetSpec> = { replicas: 2, podManagementPolicy: "Parallel" };
+
+  async function setUpRefused(spec: Partial<StatefulSetSpec> = SPEC) {
+    const bench = await setUp(spec);
+    const uidOf = (name: string) => bench.pods().find(({ metadata }) => metadata.name === name)?.metadata.uid;
+    const refusePod = async () => {
+      await bench.report("web-0", "False", "Failed");
+      return uidOf("web-0");
+    };
+    return Object.assign(bench, { uidOf, refusePod });
+  }
+
+  test("is replaced at once, then later each time, and shows why meanwhile", async () => {
+    const { uidOf, refusePod, clock, pods } = await setUpRefused({ ...SPEC, podManagementPolicy: "OrderedReady" });
+    const first = uidOf("web-0");
+    expect(await refusePod()).not.toBe(first);
+    for (const waitMs of [1_000, 2_000, 4_000]) {
+      const before = await refusePod();
+      await clock.advance(waitMs - 1);
+      expect(uidOf("web-0")).toBe(before);
+      expect(pods().map(({ status }) => status?.phase)).toEqual(["Failed"]);
+      await clock.advance(1);
+      expect(uidOf("web-0")).not.toBe(before);
+    }
+  });
+
+  test("holds up no other one of a parallel set, nor one that ran", async () => {
+    const { uidOf, refusePod, reader, writer, clock } = await setUpRefused();
+    await refusePod();
+    const waiting = await refusePod();
+    const ran = reader.get({ resource: "pods", namespace: "a", name: "web-1" });
+    const containerStatuses = [{ name: "c", image: "i", imageID: "", ready: false, restartCount: 0 }];
+    for (let turn = 0; turn < 3; turn++) {
+      const pod = reader.get({ resource: "pods", namespace: "a", name: "web-1" }) ?? untyped({ metadata: {} });
+      await writer.update("pods", { ...pod, status: { phase: "Failed", containerStatuses } }, "status");
+      await clock.settle();
+    }
+    expect(uidOf("web-1")).not.toBe(ran?.metadata.uid);
+    expect(uidOf("web-0")).toBe(waiting);
+  });
+
+  test("goes at once when the set is made smaller, or its pods are made differently", async () => {
+    const { uidOf, refusePod, change, names, reader, writer, clock } = await setUpRefused();
+    await refusePod();
+    const waiting = await refusePod();
+    const set = reader.get(NAME) ?? setOf({});
+    await writer.update(SETS, { ...set, metadata: { ...set.metadata, generation: 2 } });
+    await clock.settle();
+    expect(uidOf("web-0")).not.toBe(waiting);
+    await refusePod();
+    await change({ replicas: 0 });
+    expect(names("pods")).toEqual([]);
+  });
+});
+
 describe("an update of a stateful set", () => {
   test("goes from the top down, and waits for each pod", async () => {
     const { change, readyAll, images, report, stored, revisions } = await setUp();

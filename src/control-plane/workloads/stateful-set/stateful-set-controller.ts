@@ -5,11 +5,14 @@ import { type Controller, type ControllerDeps, runFollowingWithEvents } from "..
 import { lenientSelectorOf } from "../../control-loop/lenient-selector.ts";
 import { namespacedKeyOf, splitNamespacedKey } from "../../control-loop/namespaced-key.ts";
 import { createEventRecorder } from "../../control-loop/record-events.ts";
+import { soonest } from "../../control-loop/soonest.ts";
 import { createWorkQueue } from "../../control-loop/work-queue.ts";
 import { claimDependents } from "../pod-control/claim-dependents.ts";
 import { isControlledBy } from "../pod-control/controller-ref.ts";
+import { createFailureTurns, type FailureTurns } from "../pod-control/failure-turns.ts";
 import { followDependents } from "../pod-control/follow-dependents.ts";
 import { computeNextAvailableMs } from "../pod-control/pod-standing.ts";
+import { isRefused, REFUSAL_DELAYS } from "../pod-control/refusal-back-off.ts";
 import { callTogether, runSlowStart } from "../pod-control/slow-start.ts";
 import { templateOfRevision } from "../revisions/revision-data.ts";
 import { ensureNewestRevision, REVISIONS, truncateHistory } from "../revisions/revision-history.ts";
@@ -23,16 +26,20 @@ const HASH_LABEL = "controller.kubernetes.io/hash";
 
 type StoredSet = ObjectOf<"StatefulSet">;
 type StoredPod = ObjectOf<"Pod">;
-type SetDeps = ControllerDeps & { readonly control: SetPodControl };
+type SetDeps = ControllerDeps & { readonly control: SetPodControl; readonly refusals: FailureTurns };
 
 /** Keeps the pods of stateful sets, each with its name and its claims (`pkg/controller/statefulset`). */
 export function createStatefulSetController(deps: ControllerDeps): Controller {
   const events = createEventRecorder(deps, "statefulset-controller");
-  const sets: SetDeps = { ...deps, control: createSetPodControl({ ...deps, events }) };
+  const refusals = createFailureTurns(deps.clock, REFUSAL_DELAYS);
+  const sets: SetDeps = { ...deps, control: createSetPodControl({ ...deps, events }), refusals };
   const queue = createWorkQueue(deps, { name: "statefulset", reconcile: (key) => reconcileSet(sets, key) });
   const owners = { ownerKind: "StatefulSet", ownerResource: SETS };
   const follow = () => [
-    deps.feed.follow(SETS, ({ object }) => queue.add(namespacedKeyOf(object.metadata))),
+    deps.feed.follow(SETS, ({ type, object }) => {
+      if (type === "DELETED") refusals.forget(object.metadata.uid ?? "");
+      queue.add(namespacedKeyOf(object.metadata));
+    }),
     followDependents(deps, { ...owners, resource: "pods", selects: selectsPod }, queue.add),
     followDependents(deps, { ...owners, resource: REVISIONS, selects: selectsLabels }, queue.add),
     // A claim that is gone is made again, and one that goes with a pod of before keeps the next one waiting.
@@ -81,7 +88,7 @@ async function reconcileSet(deps: SetDeps, key: string): Promise<number | undefi
   await claimDependents(deps, { owner: object, ownerResource: SETS, resource: "pods", candidates, selects });
   const current =
     history.revisions.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? history.newest;
-  const error = await changePods(deps, set, { current, newest: history.newest });
+  const { error, waitMs } = await changePods(deps, set, { current, newest: history.newest });
   const pods = readPods(deps, object);
   const revisions = {
     current: current.metadata.name ?? "",
@@ -96,7 +103,7 @@ async function reconcileSet(deps: SetDeps, key: string): Promise<number | undefi
     isLive: ({ metadata }) => live.has(metadata.name ?? ""),
   });
   if (error !== undefined) throw error;
-  return computeNextAvailableMs(pods, set.spec?.minReadySeconds ?? 0, clock.now());
+  return soonest([waitMs, computeNextAvailableMs(pods, set.spec?.minReadySeconds ?? 0, clock.now())]);
 }
 
 function readPods({ reader }: SetDeps, set: KubeObject): StoredPod[] {
@@ -109,8 +116,15 @@ interface SetTemplates {
   readonly newest: KubeObject;
 }
 
-/** Takes the steps of the plan. Returns the first ApiError, for another attempt after the status is written. */
-async function changePods(deps: SetDeps, set: StoredSet, templates: SetTemplates): Promise<Error | undefined> {
+interface PodChanges {
+  /** The first ApiError, for another attempt after the status is written. */
+  readonly error: Error | undefined;
+  /** When the next refused pod may be replaced. */
+  readonly waitMs?: number | undefined;
+}
+
+/** Takes the steps of the plan. */
+async function changePods(deps: SetDeps, set: StoredSet, templates: SetTemplates): Promise<PodChanges> {
   const { control, clock } = deps;
   const { metadata } = set;
   const updateRevision = templates.newest.metadata.name ?? "";
@@ -128,13 +142,21 @@ async function changePods(deps: SetDeps, set: StoredSet, templates: SetTemplates
     ...plan.condemned.map((pod) => () => control.condemn(set, ordinalIn(pod), pod)),
   ];
   const [broken] = await callTogether(repairs);
-  if (broken !== undefined) return broken;
+  if (broken !== undefined) return { error: broken };
   const creation = await runSlowStart(plan.create.length, async (index) => {
     const planned = plan.create[index];
     if (planned !== undefined) await control.create(set, planned.ordinal, build(planned));
   });
-  if (creation.error !== undefined) return creation.error;
-  return (await callTogether(plan.remove.map((pod) => () => control.remove(set, pod))))[0];
+  if (creation.error !== undefined) return { error: creation.error };
+  const waits = new Map(plan.replace.map((pod) => [pod, remainingStayMs(deps, set, pod)]));
+  const remove = [...plan.remove, ...plan.replace.filter((pod) => waits.get(pod) === 0)];
+  const [error] = await callTogether(remove.map((pod) => () => control.remove(set, pod)));
+  return { error, waitMs: soonest([...waits.values()].filter((wait) => wait > 0)) };
+}
+
+/** How long a pod that has ended stays: a node that refused it would refuse its successor too, and its status says why. */
+function remainingStayMs({ refusals }: SetDeps, set: StoredSet, pod: StoredPod): number {
+  return isRefused(pod) ? refusals.takeTurn(set, pod.metadata.name ?? "") : 0;
 }
 
 interface SetReport {
