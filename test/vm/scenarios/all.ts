@@ -14,6 +14,7 @@ import { rescue } from "./rescue.ts";
 import type { Scenario } from "./scenario.ts";
 import { diskPressure, pidsLimit } from "./shortage.ts";
 import { shutdownLock } from "./shutdown-lock.ts";
+import { swap } from "./swap.ts";
 import { upstreamSuite } from "./upstream-suite.ts";
 
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
@@ -22,7 +23,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[kills, reboot, rescue, powerCuts],
   ...[shutdownLock, gracefulShutdown],
   ...[ownUnits, oomScores, securityProfiles],
-  ...[outOfMemory, groupKill, pidsLimit, diskPressure],
+  ...[outOfMemory, groupKill, pidsLimit, diskPressure, swap],
   ...[sysctls, mountPropagation],
   iscsi,
   ...[kubeadm, upstreamSuite],
