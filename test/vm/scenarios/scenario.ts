@@ -16,6 +16,8 @@ export interface Scenario {
   readonly needs?: MachineKind;
   /** What is not at hand, where it cannot run for want of it. */
   readonly lacks?: string | undefined;
+  /** A path on the machine without which it is skipped: not every release has it. */
+  readonly wants?: string;
   /** The machine is started, and `nodelet up` runs on it as a service. */
   run(at: Stage): Promise<void>;
 }
