@@ -18,6 +18,8 @@ export interface Cgroups extends CgroupTree {
    * shows.
    */
   read(path: string, options?: { readonly details?: boolean }): Promise<CgroupUsage | undefined>;
+  /** How long the tasks of the cgroup have waited; empty where the kernel does not tell, as with version 1. */
+  pressure(path: string): Promise<CgroupPressure>;
   /** The cgroup of this process. Undefined where the process is in different cgroups for processors and memory. */
   own(): Promise<string | undefined>;
   /**

@@ -254,6 +254,16 @@ describe("the kernel's cgroups", () => {
     const full = { avg10: 0.5, avg60: 0.2, avg300: 0.1, totalMicroseconds: 50_000 };
     const waited = { some, full };
     expect((await cgroups.read(PATHS[FIRST] ?? ""))?.pressure).toEqual({ cpu: waited, memory: waited, io: waited });
+    expect(await cgroups.pressure(PATHS[FIRST] ?? "")).toEqual({ cpu: waited, memory: waited, io: waited });
+  });
+
+  it("tell nothing of that with version 1, and without PSI", async () => {
+    const without = Object.entries(filesV2(PATHS[FIRST] ?? "")).filter(([name]) => !name.endsWith(".pressure"));
+    const root = await makeTree({ "cgroup.controllers": "cpu memory\n", ...Object.fromEntries(without) });
+    for (const cgroups of [createLinuxCgroups({ root }), await createV1()]) {
+      expect(await cgroups.pressure(PATHS[FIRST] ?? "")).toEqual({});
+      expect((await cgroups.read(PATHS[FIRST] ?? ""))?.pressure).toEqual({});
+    }
   });
 
   it("of version 2 tell of a device's time by a model of its cost, where there is one", async () => {

@@ -13,8 +13,9 @@ const MS_PER_SECOND = 1_000;
 export async function runScenarios(machine: Machine, scenarios: readonly Scenario[]): Promise<boolean> {
   console.log(`TAP version 14\n1..${scenarios.length}`);
   let failed = 0;
-  for (const [index, { name, promise, needs = machine.kind, lacks, run }] of scenarios.entries()) {
-    const reason = needs === machine.kind ? lacks : `needs --machine ${needs}`;
+  for (const [index, scenario] of scenarios.entries()) {
+    const { name, promise, run } = scenario;
+    const reason = await findReason(machine, scenario);
     if (reason !== undefined) {
       console.log(`ok ${index + 1} - ${name}: ${promise} # SKIP ${reason}`);
       continue;
@@ -28,6 +29,14 @@ export async function runScenarios(machine: Machine, scenarios: readonly Scenari
     if (problem !== undefined) console.log(indent(`---\n${problem}\n${await readEvidence(machine)}\n...`, "  "));
   }
   return failed === 0;
+}
+
+/** Why the scenario cannot run on this machine; undefined where it can. */
+async function findReason(machine: Machine, { needs, lacks, wants }: Scenario): Promise<string | undefined> {
+  if (needs !== undefined && needs !== machine.kind) return `needs --machine ${needs}`;
+  if (lacks !== undefined || wants === undefined) return lacks;
+  const { code } = await machine.run(`test -e ${wants}`);
+  return code === 0 ? undefined : `the machine has no ${wants}`;
 }
 
 async function readEvidence(machine: Machine): Promise<string> {

@@ -65,6 +65,7 @@ export function createFakeCgroups(): FakeCgroups {
       const usage = usages.get(path);
       return usage && (details ? usage : { ...usage, details: undefined });
     },
+    pressure: async (path) => usages.get(path)?.pressure ?? {},
     own: async () => cgroups.ownPath,
     openMemoryMarks() {
       if (cgroups.version === 2) return undefined;

@@ -18,6 +18,7 @@ const FILE_SYSTEM = {
 export function everyReading(): CadvisorInput {
   const measured = { at, usage: everyUsage(), cpuRate: 1, files: { open: { descriptors: 1, sockets: 1 }, limit: 1 } };
   const container = { ...measured, id: "c1", name: "main", createdAt: at, path: "/c1" };
+  const pressure = { cpu: PRESSURE, memory: PRESSURE, io: PRESSURE };
   const pod = {
     pod: { uid: "u1", name: "web", namespace: "default" },
     createdAt: at,
@@ -25,8 +26,8 @@ export function everyReading(): CadvisorInput {
     containers: [container],
     cpuTotal: 1,
     network: { at, interfaces: INTERFACES },
+    pressure,
   };
-  const pressure = { cpu: PRESSURE, memory: PRESSURE, io: PRESSURE };
   const node = { ...measured, interfaces: INTERFACES, pressure };
   const disk = { at, mountpoint: "/var/lib/containerd", used: { bytes: 1, inodes: 1 }, fileSystem: FILE_SYSTEM };
   const layers = new Map([["c1", { at, value: { bytes: 1, inodes: 1 } }]]);

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { runCommand } from "../../../src/cluster/processes/run-command.ts";
-import { FINISHING, GUEST_FILES, PACKAGES, RELEASES, type Release } from "./recipe.ts";
+import { FINISHING, GUEST_FILES, NEWER, PACKAGES, RELEASES, type Release } from "./recipe.ts";
 
 const MIRROR = "http://deb.debian.org/debian";
 /** Building takes a minute on a fast machine, and many on a slow one. */
@@ -31,7 +31,7 @@ export async function buildTree(cache: string, release: Release): Promise<string
  * same, with what `buildTree` has put into it. Returns its directory.
  */
 export async function buildBaseTree(cache: string, release: Release): Promise<string> {
-  const recipe = createHash("sha256").update(JSON.stringify([release, PACKAGES, GUEST_FILES, FINISHING]));
+  const recipe = createHash("sha256").update(JSON.stringify([release, PACKAGES, NEWER, GUEST_FILES, FINISHING]));
   const tree = join(cache, `tree-${recipe.digest("hex").slice(0, 12)}`);
   if (!existsSync(tree)) {
     await mkdir(cache, { recursive: true });
@@ -61,16 +61,30 @@ export async function buildDisk(tree: string, cache: string): Promise<Disk> {
 async function buildBase(tree: string, release: Release): Promise<void> {
   await rm(tree, { recursive: true, force: true });
   const excluded = NEVER_READ.map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
-  const packages = [...PACKAGES, ...(RELEASES[release].hasNode ? ["nodejs"] : [])];
+  const { hasNode, hasNewer } = RELEASES[release];
+  const packages = [...PACKAGES, ...(hasNode ? ["nodejs"] : [])];
   const options = ["--variant=minbase", ...excluded, `--include=${packages.join(",")}`];
-  await runLong("mmdebstrap", [...options, release, tree, MIRROR]);
-  if (!RELEASES[release].hasNode) await copyFile(process.execPath, join(tree, "usr/bin/node"));
+  const newer = hasNewer
+    ? { options: newerOptions(release), sources: [`deb ${MIRROR} ${NEWER.suite} main`] }
+    : undefined;
+  const sources = [`deb ${MIRROR} ${release} main`, ...(newer?.sources ?? [])];
+  await runLong("mmdebstrap", [...options, ...(newer?.options ?? []), release, tree, ...sources]);
+  if (!hasNode) await copyFile(process.execPath, join(tree, "usr/bin/node"));
   for (const { path, text, isProgram } of GUEST_FILES) {
     await mkdir(dirname(join(tree, path)), { recursive: true });
     await writeFile(join(tree, path), text);
     if (isProgram) await chmod(join(tree, path), 0o755);
   }
   for (const command of FINISHING) await runLong("chroot", [tree, ...command]);
+}
+
+/** Fetches packages of the newer suite without installing them: whatever is installed is the release's own. */
+function newerOptions(release: Release): string[] {
+  const names = NEWER.packages.map((name) => `${name}/${NEWER.suite}`).join(" ");
+  const fetch = `mkdir -p "$1${NEWER.directory}" && cd "$1${NEWER.directory}" && APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" apt-get download ${names}`;
+  // A mirror that is some days behind has a list that says it is too old; its packages are signed all the same.
+  const options = [`APT::Default-Release "${release}"`, 'Acquire::Check-Valid-Until "false"'];
+  return [...options.map((option) => `--aptopt=${option}`), `--customize-hook=${fetch}`];
 }
 
 /** What `npm install --global nodelet` would do on the machine, with the package that `dist/` makes. */

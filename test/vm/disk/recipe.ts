@@ -2,8 +2,17 @@
  * The Debian releases that the machine can be made of. trixie: systemd 257, kernel 6.12, containerd 1.7; bookworm: systemd
  * 252, kernel 6.1, containerd 1.6. Where a release's Node.js is older than nodelet needs, the one that runs this is taken.
  */
-export const RELEASES = { trixie: { hasNode: true }, bookworm: { hasNode: false } } as const;
+export const RELEASES = {
+  trixie: { hasNode: true, hasNewer: true },
+  bookworm: { hasNode: false, hasNewer: false },
+} as const;
 export type Release = keyof typeof RELEASES;
+
+/**
+ * A runtime of the release after trixie, which a scenario installs in place of the release's own: its packages lie in
+ * `directory`. The C library of bookworm is too old for them.
+ */
+export const NEWER = { suite: "forky", packages: ["containerd", "runc"], directory: "/opt/newer-runtime" } as const;
 
 /** What the machine has beside a minimal Debian. The kernel is the one for virtual machines: its disk is half the size. */
 export const PACKAGES: readonly string[] = [
@@ -92,6 +101,13 @@ case $1 in POST | PUT | PATCH) options+=(--data-binary @-) ;; esac
 exec curl "\${options[@]}" "https://127.0.0.1:6443$2"
 `;
 
+/**
+ * The IDs that an administrator sets aside for pods with users of their own: enough for as many pods as a node takes, and
+ * not where a node agent would begin by itself.
+ */
+export const POD_IDS = { first: 16 * 65_536, idsPerPod: 65_536, pods: 110 } as const;
+const POD_RANGE = `kubelet:${POD_IDS.first}:${POD_IDS.pods * POD_IDS.idsPerPod}\n`;
+
 const NETWORK = `[Match]
 Name=en* eth*
 
@@ -104,6 +120,8 @@ export const GUEST_FILES: readonly GuestFile[] = [
   { path: "etc/hostname", text: `${HOST_NAME}\n` },
   { path: "etc/hosts", text: `127.0.0.1 localhost ${HOST_NAME}\n` },
   { path: "etc/fstab", text: "/dev/vda / ext4 defaults 0 1\n" },
+  { path: "etc/subuid", text: POD_RANGE },
+  { path: "etc/subgid", text: POD_RANGE },
   { path: "etc/systemd/network/80-vm.network", text: NETWORK },
   { path: "etc/systemd/system/vm-commands.service", text: COMMANDS_UNIT },
   { path: "usr/local/sbin/vm-commands", text: COMMANDS, isProgram: true },
@@ -113,6 +131,7 @@ export const GUEST_FILES: readonly GuestFile[] = [
 /** Run in the machine's own tree when it is built. Its journal is kept across starts; root logs in without a password. */
 export const FINISHING: readonly (readonly string[])[] = [
   ["passwd", "--delete", "root"],
+  ["useradd", "--system", "--no-create-home", "kubelet"],
   ["systemctl", "enable", "vm-commands.service", "systemd-networkd.service"],
   ["systemctl", "disable", "containerd.service", "tgt.service"],
   ["systemctl", "set-default", "multi-user.target"],

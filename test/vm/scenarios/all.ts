@@ -5,6 +5,7 @@ import { mountPropagation, sysctls } from "./isolation.ts";
 import { oomScores, securityProfiles } from "./kernel-features.ts";
 import { kills } from "./kills.ts";
 import { kubeadm } from "./kubeadm.ts";
+import { newerRuntime, runtimeUpgrade } from "./newer-runtime.ts";
 import { groupKill, outOfMemory } from "./out-of-memory.ts";
 import { ownUnits } from "./own-units.ts";
 import { powerCuts } from "./power-cuts.ts";
@@ -14,7 +15,9 @@ import { rescue } from "./rescue.ts";
 import type { Scenario } from "./scenario.ts";
 import { diskPressure, pidsLimit } from "./shortage.ts";
 import { shutdownLock } from "./shutdown-lock.ts";
+import { swap } from "./swap.ts";
 import { upstreamSuite } from "./upstream-suite.ts";
+import { userNamespaces, userNamespacesRefused } from "./user-namespaces.ts";
 
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -22,9 +25,10 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[kills, reboot, rescue, powerCuts],
   ...[shutdownLock, gracefulShutdown],
   ...[ownUnits, oomScores, securityProfiles],
-  ...[outOfMemory, groupKill, pidsLimit, diskPressure],
+  ...[outOfMemory, groupKill, pidsLimit, diskPressure, swap],
   ...[sysctls, mountPropagation],
   iscsi,
   ...[kubeadm, upstreamSuite],
+  ...[userNamespacesRefused, runtimeUpgrade, userNamespaces, newerRuntime],
   removal,
 ];

@@ -1,4 +1,4 @@
-import { createPod, deletePods, readPod, untilPod, untilReady } from "./pods.ts";
+import { createPod, deletePods, readPid, untilPod, untilReady } from "./pods.ts";
 import { expectSame, expectTrue, type Scenario, type Stage } from "./scenario.ts";
 
 const SAME = { cpu: "100m", memory: "64Mi" };
@@ -65,7 +65,5 @@ export const securityProfiles: Scenario = {
 
 /** Reads a file of /proc about the first process of the pod's container. */
 async function readInContainer(at: Stage, name: string, file: string): Promise<string> {
-  const uid = (await readPod(at, name)).metadata?.uid ?? "";
-  const script = `for pid in $(pgrep -x sh); do grep -q '${uid.replaceAll("-", "[-_]")}' /proc/$pid/cgroup && cat /proc/$pid/${file} && exit 0; done; exit 1`;
-  return await at.machine.read(script);
+  return await at.machine.read(`cat /proc/${await readPid(at, name)}/${file}`);
 }

@@ -38,6 +38,18 @@ export async function readPod(at: Stage, name: string): Promise<Pod> {
   return JSON.parse(await at.machine.read(`ask-api GET ${PODS}/${name}`));
 }
 
+/** Reads what the pod's container has printed. */
+export async function readLog(at: Stage, name: string): Promise<string> {
+  return await at.machine.read(`ask-api GET ${PODS}/${name}/log`);
+}
+
+/** The machine's ID of the first process of the pod's container, which is a shell. */
+export async function readPid(at: Stage, name: string): Promise<string> {
+  const uid = (await readPod(at, name)).metadata?.uid ?? "";
+  const isOfPod = `grep -q '${uid.replaceAll("-", "[-_]")}' /proc/$pid/cgroup`;
+  return await at.machine.read(`for pid in $(pgrep -x sh); do ${isOfPod} && echo $pid && exit 0; done; exit 1`);
+}
+
 /** The ID of the pod's first container, if that runs. */
 export function idOfRunning({ status }: Pod): string | undefined {
   const [main] = status?.containerStatuses ?? [];

@@ -4,6 +4,8 @@ import type { Machine, MachineKind } from "../machines/machine.ts";
 /** Nothing here is timed: an emulated machine is slow, and whatever comes at all comes within this. */
 const PATIENCE_MS = 1_200_000;
 const LOOK_AGAIN_MS = 1_000;
+/** A look costs the machine what it could have used to get on: it has several times as long until the next. */
+const REST_PER_LOOK = 4;
 
 /** A test by name. Scenarios run one after the other on one machine, and leave it as they found it. */
 export interface Scenario {
@@ -14,6 +16,8 @@ export interface Scenario {
   readonly needs?: MachineKind;
   /** What is not at hand, where it cannot run for want of it. */
   readonly lacks?: string | undefined;
+  /** A path on the machine without which it is skipped: not every release has it. */
+  readonly wants?: string;
   /** The machine is started, and `nodelet up` runs on it as a service. */
   run(at: Stage): Promise<void>;
 }
@@ -29,10 +33,12 @@ export interface Stage {
 export async function until({ machine }: Stage, script: string, isRight: (output: string) => boolean): Promise<string> {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {
+    const begun = Date.now();
     const { code, output } = await machine.run(script);
     if (code === 0 && isRight(output)) return output.trimEnd();
+    const tookMs = Date.now() - begun;
     if (Date.now() > end) throw new Error(`not what was waited for, exit code ${code} of: ${script}\n${output}`);
-    await delay(LOOK_AGAIN_MS);
+    await delay(Math.max(LOOK_AGAIN_MS, REST_PER_LOOK * tookMs));
   }
 }
 

@@ -3,6 +3,7 @@ import { type Stage, until } from "./scenario.ts";
 const STATE = "/var/lib/nodelet";
 /** Drop-ins of KubeletConfiguration, which the node agent of the installed service reads. */
 const DROP_INS = "/etc/nodelet-vm.d";
+const DROP_IN = `${DROP_INS}/50-scenario.conf`;
 export const MANIFESTS = "/manifests";
 
 /** Installs the service of `nodelet up`, and returns what the command printed. */
@@ -19,10 +20,13 @@ export const PROCESSES = {
   up: "systemctl show --property=MainPID --value nodelet",
 } as const;
 
-/** Sends the signal, and waits until another process has taken the place of the one that was hit, and all answer. */
+/**
+ * Sends the signal, and waits until another process has taken the place of the one that was hit, and all answer. The one
+ * before may have ended by itself.
+ */
 export async function replaceProcess(at: Stage, name: keyof typeof PROCESSES, signal: string): Promise<void> {
-  const pid = await at.machine.read(PROCESSES[name]);
-  await at.machine.read(`kill -s ${signal} ${pid}`);
+  const pid = await at.machine.read(`${PROCESSES[name]} || true`);
+  await at.machine.run(`kill -s ${signal} ${pid}`);
   await until(at, `${PROCESSES[name]} || true`, (output) => !["", "0", pid].includes(output.trim()));
   await untilServiceAnswers(at);
 }
@@ -35,16 +39,27 @@ export async function untilServiceAnswers(at: Stage): Promise<void> {
 
 /** Runs with other settings of KubeletConfiguration, given as YAML, and goes back to those of before. */
 export async function withKubeletConfiguration(at: Stage, yaml: string, run: () => Promise<void>): Promise<void> {
-  const file = `${DROP_INS}/50-scenario.conf`;
-  const text = `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n${yaml}\n`;
-  await at.machine.read(`cat > ${file} <<'EOF'\n${text}EOF`);
-  await replaceProcess(at, "agent", "TERM");
+  await withDropIn(at, yaml, async () => {
+    await replaceProcess(at, "agent", "TERM");
+    await run();
+  });
+}
+
+/** Runs with a file of other settings, which an agent reads that starts meanwhile. Those of before are in force afterwards. */
+export async function withDropIn(at: Stage, yaml: string, run: () => Promise<void>): Promise<void> {
+  await writeDropIn(at, yaml);
   try {
     await run();
   } finally {
-    await at.machine.read(`rm -f ${file}`);
+    await at.machine.read(`rm -f ${DROP_IN}`);
     await replaceProcess(at, "agent", "TERM");
   }
+}
+
+/** Replaces what is in that file. */
+export async function writeDropIn(at: Stage, yaml: string): Promise<void> {
+  const text = `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n${yaml}\n`;
+  await at.machine.read(`cat > ${DROP_IN} <<'EOF'\n${text}EOF`);
 }
 
 /** The IDs of all containers that run, pods' sandboxes included, by the runtime's own word and in order. */

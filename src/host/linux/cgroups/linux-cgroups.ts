@@ -6,7 +6,7 @@ import { createLinuxCgroupTree } from "./linux-cgroup-tree.ts";
 import { openMemoryMarks } from "./linux-memory-marks.ts";
 import { createPauses } from "./pauses.ts";
 import { readCgroupV1 } from "./read-v1.ts";
-import { readCgroupV2 } from "./read-v2.ts";
+import { readCgroupV2, readPressureV2 } from "./read-v2.ts";
 
 /** The defaults are the places of the kernel's file systems. */
 interface LinuxCgroupsOptions {
@@ -42,6 +42,7 @@ export function createLinuxCgroups({
         ? readCgroupV2(`${root}${beneath}`, { details, memoryInfo: `${proc}/meminfo`, devices })
         : readCgroupV1(root, beneath, { details, devices });
     },
+    pressure: async (path) => (isUnified ? readPressureV2(`${root}${path}`) : {}),
     openMemoryMarks: () => (isUnified || !existsSync(`${root}/memory`) ? undefined : openMemoryMarks(`${root}/memory`)),
     own: async () => parseOwn(readKernelFile(`${proc}/self/cgroup`) ?? "", isUnified),
   };

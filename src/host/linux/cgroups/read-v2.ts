@@ -1,4 +1,11 @@
-import type { CgroupCpu, CgroupDetails, CgroupMemory, CgroupThrottling, CgroupUsage } from "../../cgroups-port.ts";
+import type {
+  CgroupCpu,
+  CgroupDetails,
+  CgroupMemory,
+  CgroupPressure,
+  CgroupThrottling,
+  CgroupUsage,
+} from "../../cgroups-port.ts";
 import { parseFlatKeyed, parseNumber, readKernelFile } from "./kernel-files.ts";
 import { readPressure } from "./parse-pressure.ts";
 import { parseIoStat } from "./read-disks.ts";
@@ -31,9 +38,14 @@ export function readCgroupV2(
     cpu: computeCpu(cpuStat),
     memory: readMemory(read, memoryInfo),
     pids: parsePids(processes),
-    pressure: readPressure((resource) => read(`${resource}.pressure`)),
+    pressure: readPressureV2(directory),
     details: details ? readDetails(read, cpuStat, devices) : undefined,
   };
+}
+
+/** Reads how long the tasks of a cgroup of version 2 have waited. Empty for a kernel that was started without PSI. */
+export function readPressureV2(directory: string): CgroupPressure {
+  return readPressure((resource) => readKernelFile(`${directory}/${resource}.pressure`));
 }
 
 function computeCpu(stat: Values): CgroupCpu | undefined {

@@ -133,6 +133,20 @@ describe("the summary", () => {
     expect(pod).not.toHaveProperty("volume");
   });
 
+  it("tells how long a pod has waited by its own cgroup", async () => {
+    const [sandbox, container] = ["/kubepods/poduid-web/sandbox-of-web", "/kubepods/poduid-web/c1"];
+    for (const path of ["/k8s.io/sandbox-of-web", "/k8s.io/c1"]) world.host.cgroups.delete(path);
+    for (const path of [sandbox, container]) world.host.cgroups.set(path, {});
+    world.host.cgroups.set("/kubepods/poduid-web", {
+      pressure: { ...PRESSURE, memory: { some: share(4), full: share(0) } },
+    });
+    const [pod] = (await readSummary()).pods;
+    expect(pod?.cpu?.psi).toMatchObject({ some: { avg10: 2 }, full: { avg10: 1, total: 5 } });
+    expect(pod?.memory?.psi).toMatchObject({ some: { avg10: 4 } });
+    expect(pod?.io?.psi).toMatchObject({ some: { avg10: 3 } });
+    expect(pod?.containers?.[0]?.cpu).not.toHaveProperty("psi");
+  });
+
   it("tells of volumes, of which those on the node's disk count as the pod's", async () => {
     addVolume({ name: "disk", emptyDir: {} }, 8_192);
     addVolume({ name: "memory", emptyDir: { medium: "Memory" } }, 4_096);

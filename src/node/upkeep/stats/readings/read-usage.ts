@@ -2,12 +2,13 @@ import { sleep, throwIfAborted } from "../../../../base/abort.ts";
 import { type Clock, MINUTE } from "../../../../base/clock.ts";
 import type { Log } from "../../../../base/log.ts";
 import type { RuntimeService } from "../../../../cri/port.ts";
-import type { Cgroups, CgroupUsage } from "../../../../host/cgroups-port.ts";
+import type { CgroupPressure, Cgroups, CgroupUsage } from "../../../../host/cgroups-port.ts";
 import type { Proc } from "../../../../host/proc-port.ts";
 import type { RuntimePod } from "../../../runtime/reading/pod-runtime-status.ts";
 import { createContainerCgroups } from "./container-cgroups.ts";
 import { createCpuRates, MIN_WINDOW_MS } from "./cpu-rates.ts";
 import { listNonContainerGroups } from "./list-non-container-groups.ts";
+import { podCgroupOf } from "./pod-cgroup.ts";
 import { createPodCpuTotals } from "./pod-cpu-totals.ts";
 import { createProcessFiles } from "./process-files.ts";
 import { type RuntimeUsage, readRuntimeUsage } from "./runtime-usage.ts";
@@ -117,6 +118,10 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     }
     return undefined;
   };
+  const readPressure = async (uid: string, [first]: readonly ContainerUsage[]): Promise<CgroupPressure> => {
+    const own = first?.path === undefined ? undefined : podCgroupOf(uid, first.path);
+    return own === undefined ? {} : await cgroups.pressure(own);
+  };
   const readPod = async (subject: Subject, places: Places, details: boolean): Promise<PodUsage[]> => {
     const { uid, name, namespace } = subject.pod;
     const sandbox = await readMember(subject.sandbox, places, details);
@@ -130,8 +135,9 @@ export function createUsageReader(deps: UsageReaderDeps, options: UsageReaderOpt
     const counters = members.flatMap(({ id, usage }) => (usage.cpu ? [[id, usage.cpu.usageNanoseconds] as const] : []));
     const cpuTotal = counters.length === 0 ? undefined : totals.observe(uid, new Map(counters));
     const network = await readNetwork(members);
+    const pressure = await readPressure(uid, members);
     const pod = { uid, name, namespace };
-    return [{ pod, createdAt: subject.sandbox.createdAt, sandbox, containers, cpuTotal, network }];
+    return [{ pod, createdAt: subject.sandbox.createdAt, sandbox, containers, cpuTotal, network, pressure }];
   };
 
   const readNode = async (details: boolean): Promise<NodeUsage> => {
@@ -231,7 +237,7 @@ function describeTold(subject: Subject, told: SandboxUsage | undefined, observe:
       pod: { uid, name, namespace },
       createdAt: sandbox.createdAt,
       sandbox: undefined,
-      ...{ containers, cpuTotal, network, told },
+      ...{ containers, cpuTotal, network, pressure: told.total?.usage.pressure ?? {}, told },
     },
   ];
 }

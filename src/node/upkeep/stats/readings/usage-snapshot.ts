@@ -61,6 +61,8 @@ export interface PodUsage {
    */
   readonly cpuTotal: number | undefined;
   readonly network: { readonly at: number; readonly interfaces: readonly InterfaceCounters[] } | undefined;
+  /** How long the tasks of the pod have waited, by its own cgroup; containers' times cannot be added up. */
+  readonly pressure: CgroupPressure;
   /** What the runtime tells of the pod as a whole, where it is asked in place of the kernel. */
   readonly told?: ToldPod;
 }

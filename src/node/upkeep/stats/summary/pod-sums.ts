@@ -15,7 +15,7 @@ export function sumOfPod(pod: PodUsage): MeasuredCgroup {
   return { ...total, usage: { ...total.usage, memory: memory && { ...memory, swap, swapLimit } } };
 }
 
-function sumOfMembers({ sandbox, containers, cpuTotal, createdAt }: PodUsage): MeasuredCgroup {
+function sumOfMembers({ sandbox, containers, cpuTotal, createdAt, pressure }: PodUsage): MeasuredCgroup {
   const members = sandbox === undefined ? containers : [...containers, sandbox];
   const memory = addMemory(members);
   // The sandbox needs no limit, because it does nothing.
@@ -29,7 +29,7 @@ function sumOfMembers({ sandbox, containers, cpuTotal, createdAt }: PodUsage): M
         cpuTotal === undefined ? undefined : { usageNanoseconds: cpuTotal, userNanoseconds: 0, systemNanoseconds: 0 },
       memory: memory && { ...memory, limit: addLimits(limits), swapLimit: addLimits(swapLimits) },
       pids: members.flatMap(({ usage }) => usage.pids),
-      pressure: {},
+      pressure,
       details: undefined,
     },
   };
