@@ -28,14 +28,28 @@ export interface GrpcServer {
 }
 
 /**
+ * Streams of one connection at a time. More have to wait at the client, so that what it does not read or does not end is
+ * bounded.
+ */
+const MAX_STREAMS = 100;
+
+interface ServeOptions {
+  readonly path: string;
+  readonly services: readonly ServedService[];
+  /** The bound on a request. A longer one is answered with `resource-exhausted`. Default `MAX_MESSAGE_BYTES`. */
+  readonly maxRequestBytes?: number;
+}
+
+/**
  * Serves on a unix socket, in a directory that exists. The socket of a server that died is replaced. A socket with a
  * listener is not replaced, nor is a file: then it rejects with CodedError `address-in-use`.
  */
-export async function serveGrpc(options: { path: string; services: readonly ServedService[] }): Promise<GrpcServer> {
+export async function serveGrpc(options: ServeOptions): Promise<GrpcServer> {
   const { path } = parseEndpoint(`unix://${options.path}`);
   await clearPath(path);
   const server = new Server({
-    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_concurrent_streams": MAX_STREAMS,
+    "grpc.max_receive_message_length": options.maxRequestBytes ?? MAX_MESSAGE_BYTES,
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
   });
   const closing = new AbortController();

@@ -52,11 +52,14 @@ export function implement<Definition extends ServiceDefinition>(
   return { fullName: definition.fullName, methods: new Map(methods) };
 }
 
+/** A detail travels in a header. One that is longer than a client takes would leave the client without any answer. */
+const MAX_DETAIL_CHARACTERS = 2048;
+
 /** Converts a handler's failure to the answer. */
 export function answerFailure(thrown: unknown): { code: GrpcErrorCode; detail: string } {
   if (isAbort(thrown)) return { code: "cancelled", detail: "the call was given up" };
   const code = thrown instanceof CodedError ? codeOfText(String(thrown.code)) : undefined;
-  if (code === undefined) return { code: "unknown", detail: messageOf(thrown) };
-  const hasDetail = thrown instanceof Error && "detail" in thrown && typeof thrown.detail === "string";
-  return { code, detail: hasDetail ? String(thrown.detail) : messageOf(thrown) };
+  const hasDetail = code !== undefined && thrown instanceof Error && "detail" in thrown;
+  const detail = hasDetail && typeof thrown.detail === "string" ? thrown.detail : messageOf(thrown);
+  return { code: code ?? "unknown", detail: detail.slice(0, MAX_DETAIL_CHARACTERS) };
 }

@@ -125,6 +125,16 @@ describe.each([
     await expect(readAll(connect().follow({ text: "" }))).rejects.toMatchObject({ rpc: "Follow", code, detail });
   });
 
+  it("answers a failure whose words no header could hold", async () => {
+    const { connect } = await serve({
+      say: ({ text }) => {
+        throw new Error(`${text} is invalid`);
+      },
+    });
+    const refused = connect().say({ text: "x".repeat(1_000_000) });
+    await expect(refused).rejects.toMatchObject({ code: "unknown", detail: "x".repeat(2048) });
+  });
+
   it("does not implement what has no handler", async () => {
     const { connect } = await serve({});
     await expect(connect().say({ text: "" })).rejects.toMatchObject({ code: "unimplemented" });
@@ -245,6 +255,17 @@ describe("serveGrpc", () => {
     expect(existsSync(path)).toBe(true);
     await Promise.all([server.close(), server.close()]);
     expect(existsSync(path)).toBe(false);
+  });
+
+  it("takes no longer request than it is told to", async () => {
+    const services = [implement(NotesDefinition, { say: (note) => note })];
+    const server = await serveGrpc({ path, services, maxRequestBytes: 1000 });
+    closers.push(() => server.close());
+    const channel = openChannel({ endpoint: parseEndpoint(`unix://${path}`), requestTimeoutMs: 10_000 });
+    closers.push(() => channel.close());
+    const { say } = createService(NotesDefinition, channel);
+    await expect(say({ text: "x".repeat(1001) })).rejects.toMatchObject({ code: "resource-exhausted" });
+    await expect(say({ text: "x" })).resolves.toEqual({ text: "x" });
   });
 
   it("refuses a path that no socket can have, and a directory that is not there", async () => {

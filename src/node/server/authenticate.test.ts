@@ -5,7 +5,7 @@ import { createFakeReviews } from "./__fixtures__/fake-reviews.ts";
 import { createNodeAuthenticator, createTokenReviews, type ReviewToken } from "./authenticate.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
-const signal = new AbortController().signal;
+const asker = { remoteAddress: "192.0.2.1", signal: new AbortController().signal };
 const alice: ServedPeer = {
   kind: "verified",
   commonName: "alice",
@@ -46,7 +46,7 @@ it.each<[string, { peer?: ServedPeer; authorization?: string; anonymous?: boolea
   ["another scheme", { authorization: "Basic Z29vZDo=", anonymous: true }, anonymousUser],
 ])("takes %s", async (_, { peer, authorization, anonymous = false }, user) => {
   const authenticate = createNodeAuthenticator({ clock: { now: () => NOW }, reviewToken }, { anonymous });
-  expect(await authenticate({ peer, authorization, signal })).toEqual({ kind: "user", user });
+  expect(await authenticate({ ...asker, peer, authorization })).toEqual({ kind: "user", user });
 });
 
 it.each<[string, { peer?: ServedPeer; authorization?: string; anonymous?: boolean }, string | undefined]>([
@@ -62,7 +62,7 @@ it.each<[string, { peer?: ServedPeer; authorization?: string; anonymous?: boolea
   ["a certificate of nobody", { peer: { ...alice, commonName: "" } }, undefined],
 ])("refuses %s", async (_, { peer, authorization, anonymous = false }, reason) => {
   const authenticate = createNodeAuthenticator({ clock: { now: () => NOW }, reviewToken }, { anonymous });
-  expect(await authenticate({ peer, authorization, signal })).toEqual({ kind: "refused", reason });
+  expect(await authenticate({ ...asker, peer, authorization })).toEqual({ kind: "refused", reason });
 });
 
 it("looks at no token where there is nobody to ask", async () => {
@@ -70,7 +70,7 @@ it("looks at no token where there is nobody to ask", async () => {
     { clock: { now: () => NOW }, reviewToken: undefined },
     { anonymous: true },
   );
-  const answer = await authenticate({ peer: undefined, authorization: "Bearer good", signal });
+  const answer = await authenticate({ ...asker, peer: undefined, authorization: "Bearer good" });
   expect(answer).toEqual({ kind: "user", user: anonymousUser });
 });
 
@@ -82,28 +82,28 @@ function createRig() {
 
 it("asks once for all who wait, and keeps the answer for its time", async () => {
   const { clock, review, asked, answer } = createRig();
-  const both = Promise.all([review("t", signal), review("t", signal)]);
+  const both = Promise.all([review("t", asker), review("t", asker)]);
   await clock.settle();
   expect(asked.map(({ spec }) => spec)).toEqual([{ token: "t" }]);
   answer({ authenticated: true, user: { username: "bob", uid: "1", groups: ["ops"], extra: { a: ["b"] } } });
   const bob = { name: "bob", uid: "1", groups: ["ops"], extra: { a: ["b"] } };
   expect(await both).toEqual([bob, bob]);
   await clock.advance(119_999);
-  expect(await review("t", signal)).toEqual(bob);
+  expect(await review("t", asker)).toEqual(bob);
   expect(asked).toHaveLength(1);
   await clock.advance(1);
-  const again = review("t", signal);
+  const again = review("t", asker);
   await clock.settle();
   answer({ authenticated: false });
   expect(await again).toBeUndefined();
-  expect(await review("t", signal)).toBeUndefined();
+  expect(await review("t", asker)).toBeUndefined();
   expect(asked).toHaveLength(2);
 });
 
 it("keeps no error, neither the server's nor one of the way there", async () => {
   const { clock, review, asked, answer } = createRig();
   for (const status of [{ error: "[invalid bearer token]" }, new Error("[invalid bearer token]")]) {
-    const refused = expect(review("t", signal)).rejects.toThrow("[invalid bearer token]");
+    const refused = expect(review("t", asker)).rejects.toThrow("[invalid bearer token]");
     await clock.settle();
     answer(status);
     await refused;
@@ -113,24 +113,45 @@ it("keeps no error, neither the server's nor one of the way there", async () => 
 
 it("does not wait for ever, and lets the request go", async () => {
   const { clock, review, asked } = createRig();
-  const refused = expect(review("t", signal)).rejects.toMatchObject({ code: "timed-out" });
+  const refused = expect(review("t", asker)).rejects.toMatchObject({ code: "timed-out" });
   await clock.advance(10_000);
   await refused;
   expect(asked[0]?.signal?.aborted).toBe(true);
   expect(clock.pendingTimers).toBe(0);
 });
 
+it("has strangers who fill it make room for others", async () => {
+  const { clock, review, asked, answer } = createRig();
+  const strangers = Promise.allSettled(
+    Array.from(
+      { length: 64 },
+      async (_, index) =>
+        await review(`bad-${index}`, { remoteAddress: "192.0.2.66", signal: new AbortController().signal }),
+    ),
+  );
+  await clock.settle();
+  const known = review("good", asker);
+  await clock.settle();
+  expect(asked).toHaveLength(65);
+  expect(asked.filter(({ signal: ended }) => ended?.aborted === true)).toEqual([asked[0]]);
+  answer({ authenticated: true, user: { username: "bob" } });
+  expect(await known).toMatchObject({ name: "bob" });
+  answer({ authenticated: false });
+  await clock.advance(10_000);
+  await strangers;
+});
+
 it("has a bound on what is under way, and takes more when there is room", async () => {
   const { clock, review, asked, answer } = createRig();
   const leaving = Array.from({ length: 64 }, () => new AbortController());
-  const waiting = leaving.map(async (client, index) => await review(`t${index}`, client.signal));
+  const waiting = leaving.map(async (client, index) => await review(`t${index}`, { ...asker, signal: client.signal }));
   const left = Promise.allSettled(waiting);
   await clock.settle();
-  await expect(review("one more", signal)).rejects.toMatchObject({ code: "too-many-reviews" });
+  await expect(review("one more", asker)).rejects.toMatchObject({ code: "too-many-reviews" });
   for (const client of leaving) client.abort();
   await left;
   await clock.settle();
-  const next = review("one more", signal);
+  const next = review("one more", asker);
   await clock.settle();
   expect(asked).toHaveLength(65);
   answer({ authenticated: false });

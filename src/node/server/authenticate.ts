@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { ServedPeer, ServedRequest } from "../../host/http-server.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import { createReviewCache } from "./review-cache.ts";
+import type { Asker } from "./review-places.ts";
 
 /** The user who sends a request, as authorization sees the user. */
 export interface RequestUser {
@@ -25,7 +26,7 @@ type Authentication =
 export type Authenticate = (credentials: Credentials) => Promise<Authentication>;
 
 /** The credentials that a request shows. */
-interface Credentials extends Pick<ServedRequest, "peer" | "signal"> {
+interface Credentials extends Asker, Pick<ServedRequest, "peer"> {
   /** The header `Authorization`. */
   readonly authorization: string | undefined;
 }
@@ -34,7 +35,7 @@ interface Credentials extends Pick<ServedRequest, "peer" | "signal"> {
  * Finds the user that a token stands for. The result is undefined if the token stands for no user. Rejects if the user
  * cannot be determined, or if the server gives a reason for refusing the token.
  */
-export type ReviewToken = (token: string, signal: AbortSignal) => Promise<RequestUser | undefined>;
+export type ReviewToken = (token: string, asker: Asker) => Promise<RequestUser | undefined>;
 
 const AUTHENTICATED = "system:authenticated";
 const UNAUTHENTICATED = "system:unauthenticated";
@@ -61,7 +62,7 @@ export function createNodeAuthenticator(
   },
   { anonymous }: { readonly anonymous: boolean },
 ): Authenticate {
-  return async ({ authorization, peer, signal }) => {
+  return async ({ authorization, peer, ...asker }) => {
     const reasons: string[] = [];
     if (peer !== undefined) {
       const judged = judgePeer(peer, clock.now());
@@ -71,11 +72,11 @@ export function createNodeAuthenticator(
     const token = reviewToken && readBearerToken(authorization);
     if (reviewToken !== undefined && token !== undefined) {
       try {
-        const user = await reviewToken(token, signal);
+        const user = await reviewToken(token, asker);
         if (user !== undefined) return { kind: "user", user: withGroup(user) };
         reasons.push("invalid bearer token");
       } catch (error) {
-        if (signal.aborted) throw error;
+        if (asker.signal.aborted) throw error;
         reasons.push(error instanceof Error ? error.message : String(error));
       }
     }
@@ -116,10 +117,10 @@ export function createTokenReviews(
   { cacheTtlMs }: { readonly cacheTtlMs: number },
 ): ReviewToken {
   const reviews = createReviewCache<RequestUser | undefined>(clock);
-  return async (token, signal) => {
+  return async (token, asker) => {
     // The key is a hash, so that a token stays in memory no longer than its request.
     const key = createHash("sha256").update(token).digest("base64");
-    return await reviews.ask(key, signal, async (shared) => {
+    return await reviews.ask(key, asker, async (shared) => {
       const review: TokenReview = {
         apiVersion: "authentication.k8s.io/v1",
         kind: "TokenReview",

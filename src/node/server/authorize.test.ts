@@ -3,7 +3,7 @@ import { createFakeClock } from "../../host/fake/fake-clock.ts";
 import { createFakeReviews } from "./__fixtures__/fake-reviews.ts";
 import { createAccessReviews } from "./authorize.ts";
 
-const signal = new AbortController().signal;
+const asker = { remoteAddress: "192.0.2.1", signal: new AbortController().signal };
 const action = { user: { name: "bob", groups: ["ops"], extra: { a: ["b"] } }, verb: "get", subresource: "pods" };
 
 function createRig() {
@@ -13,7 +13,7 @@ function createRig() {
   const authorize = createAccessReviews({ client: reviews.client, clock }, options);
   const ask = async (status: object | Error) => {
     const before = reviews.asked.length;
-    const outcome = authorize(action, signal);
+    const outcome = authorize(action, asker);
     outcome.catch(() => undefined);
     await clock.settle();
     if (reviews.asked.length > before) reviews.answer(status);
@@ -61,7 +61,7 @@ it("keeps nothing that is longer than all that is written by hand", async () => 
   const { authorize, clock, asked, answer } = createRig();
   const user = { ...action.user, groups: ["g".repeat(10_001)] };
   for (let turn = 1; turn <= 2; turn++) {
-    const outcome = authorize({ ...action, user }, signal);
+    const outcome = authorize({ ...action, user }, asker);
     await clock.settle();
     answer({ allowed: true });
     expect(await outcome).toBe(true);

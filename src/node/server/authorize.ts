@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { KubeClient } from "../../kube/port.ts";
 import type { RequestUser } from "./authenticate.ts";
 import { createReviewCache } from "./review-cache.ts";
+import type { Asker } from "./review-places.ts";
 
 /** One action on the node that a user asks for. */
 export interface NodeAction {
@@ -16,7 +17,7 @@ export interface NodeAction {
  * Tells whether an action is allowed. Rejects if that cannot be determined, and with AbortedError when the client has
  * gone.
  */
-export type AuthorizeNodeAction = (action: NodeAction, signal: AbortSignal) => Promise<boolean>;
+export type AuthorizeNodeAction = (action: NodeAction, asker: Asker) => Promise<boolean>;
 
 /** `authorization.mode: AlwaysAllow` allows every action. */
 export const allowAlways: AuthorizeNodeAction = async () => true;
@@ -33,7 +34,7 @@ export function createAccessReviews(
   options: { readonly nodeName: string; readonly allowedTtlMs: number; readonly refusedTtlMs: number },
 ): AuthorizeNodeAction {
   const reviews = createReviewCache<boolean>(clock);
-  return async ({ user, verb, subresource }, signal) => {
+  return async ({ user, verb, subresource }, asker) => {
     const spec = {
       resourceAttributes: { verb, version: "v1", resource: "nodes", subresource, name: options.nodeName },
       user: user.name,
@@ -42,7 +43,7 @@ export function createAccessReviews(
       extra: Object.fromEntries(Object.entries(user.extra).map(([name, values]) => [name, [...values]])),
     };
     const key = JSON.stringify(spec);
-    return await reviews.ask(key, signal, async (shared) => {
+    return await reviews.ask(key, asker, async (shared) => {
       const review: SubjectAccessReview = {
         apiVersion: "authorization.k8s.io/v1",
         kind: "SubjectAccessReview",

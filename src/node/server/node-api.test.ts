@@ -26,9 +26,9 @@ function createWorld({ authenticate, allowed = [], authorize, options, log = sil
   const handler = createNodeApi(
     {
       authenticate: authenticate ?? (async () => ({ kind: "user", user })),
-      authorize: async (action, signal) => {
+      authorize: async (action, asker) => {
         actions.push(action);
-        return authorize === undefined ? allowed.includes(action.subresource) : await authorize(action, signal);
+        return authorize === undefined ? allowed.includes(action.subresource) : await authorize(action, asker);
       },
       readOnly: ({ path }) => ({ status: path === "/pods" ? 200 : 404, body: `read-only ${path}` }),
       configz: () => '{"kubeletconfig":{}}',

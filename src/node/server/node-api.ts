@@ -38,9 +38,9 @@ export function createNodeApi(deps: NodeApiDeps, gates: EndpointGates): HttpHand
   return async (request) => {
     const endpoint = find(request.path);
     if (endpoint === undefined) return NOT_FOUND;
-    const { peer, signal } = request;
+    const { peer, remoteAddress, signal } = request;
     const authorization = request.header("authorization")[0];
-    const authentication = await deps.authenticate({ authorization, peer, signal });
+    const authentication = await deps.authenticate({ authorization, peer, remoteAddress, signal });
     if (authentication.kind === "refused") {
       const { reason } = authentication;
       if (reason !== undefined) complain("Unable to authenticate the request due to an error", { error: reason });
@@ -52,7 +52,7 @@ export function createNodeApi(deps: NodeApiDeps, gates: EndpointGates): HttpHand
     for (const subresource of subresources) {
       const asked = `user=${user.name}, verb=${verb}, resource=nodes, subresource=${subresource}`;
       try {
-        if (await deps.authorize({ user, verb, subresource }, request.signal)) {
+        if (await deps.authorize({ user, verb, subresource }, request)) {
           return findClosed(request.path, gates) ?? (await endpoint(request));
         }
       } catch (error) {

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../base/clock.ts";
-import { CodedError } from "../../base/errors.ts";
 import { createSharedCalls } from "../../base/shared-calls.ts";
 import { withDeadline } from "../../base/time-limit.ts";
+import { type Asker, createReviewPlaces } from "./review-places.ts";
 
 /**
  * Keeps the API server's answers about users and what they may do. A question that several callers wait for is asked
@@ -13,7 +13,7 @@ interface ReviewCache<Answer> {
    * Returns the answer that is kept under the key, or a new one. Rejects as `review` does. Also rejects with a
    * CodedError: `too-many-reviews` if too many are under way, and `timed-out` if the answer does not come.
    */
-  ask(key: string, signal: AbortSignal, review: (signal: AbortSignal) => Promise<Reviewed<Answer>>): Promise<Answer>;
+  ask(key: string, asker: Asker, review: (signal: AbortSignal) => Promise<Reviewed<Answer>>): Promise<Answer>;
 }
 
 interface Reviewed<Answer> {
@@ -35,7 +35,7 @@ const MAX_KEPT = 4096;
 export function createReviewCache<Answer>(clock: Pick<Clock, "monotonic" | "setTimer">): ReviewCache<Answer> {
   const kept = new LRUCache<string, { readonly answer: Answer; readonly until: number }>({ max: MAX_KEPT });
   const calls = createSharedCalls<Answer>();
-  let underWay = 0;
+  const places = createReviewPlaces(MAX_UNDER_WAY);
 
   const keep = (key: string, { answer, keepMs }: Reviewed<Answer>) => {
     if (keepMs <= 0) kept.delete(key);
@@ -49,21 +49,17 @@ export function createReviewCache<Answer>(clock: Pick<Clock, "monotonic" | "setT
     return undefined;
   };
 
-  const bounded = async (signal: AbortSignal, review: (signal: AbortSignal) => Promise<Reviewed<Answer>>) => {
-    if (underWay >= MAX_UNDER_WAY) {
-      throw new CodedError("too-many-reviews", `${underWay} reviews are under way, no more are asked for`);
-    }
-    underWay++;
-    const limit = { timeoutMs: TIMEOUT_MS, signal, what: "the review" };
-    return await withDeadline(clock, limit, review).finally(() => underWay--);
-  };
+  const bounded = async (asker: Asker, review: (signal: AbortSignal) => Promise<Reviewed<Answer>>) =>
+    await places.run(asker, async (signal) => {
+      return await withDeadline(clock, { timeoutMs: TIMEOUT_MS, signal, what: "the review" }, review);
+    });
 
   return {
-    async ask(key, signal, review) {
+    async ask(key, asker, review) {
       const found = find(key);
       if (found !== undefined) return found.answer;
-      return await calls.join(key, signal, async (shared) => {
-        const reviewed = await bounded(shared, review);
+      return await calls.join(key, asker.signal, async (signal) => {
+        const reviewed = await bounded({ remoteAddress: asker.remoteAddress, signal }, review);
         keep(key, reviewed);
         return reviewed.answer;
       });

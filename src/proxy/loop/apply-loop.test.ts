@@ -1,9 +1,9 @@
 import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
-import { isAbort } from "../../base/abort.ts";
+import { isAbort, untilAborted } from "../../base/abort.ts";
 import { CodedError } from "../../base/errors.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { createFakeClock, type FakeClock } from "../../host/fake/fake-clock.ts";
-import type { RuleCompiler, RuleInput } from "../rules/rule-compiler.ts";
+import type { RuleCompiler, RuleInput, StaleFlow } from "../rules/rule-compiler.ts";
 import { createApplyLoop } from "./apply-loop.ts";
 
 const TABLE = "t";
@@ -13,12 +13,18 @@ let warnings: string[];
 /** What the kernel has, in nft's words; undefined for no table. */
 let described: { chain: string; rules: string[] } | undefined;
 let failure: Error | undefined;
+/** nft never ends by itself. */
+let hangs: boolean;
+/** The calls for stale flows; none of them ends by itself. */
+let forgotten: number[];
 beforeEach(() => {
   clock = createFakeClock();
   applied = [];
   warnings = [];
   described = { chain: "c", rules: ["accept"] };
   failure = undefined;
+  hangs = false;
+  forgotten = [];
 });
 
 /** One chain, with as many rules as there were changes. */
@@ -29,7 +35,9 @@ function countingCompiler(): RuleCompiler {
     compile(changes) {
       seen += changes.length;
       const chains = [{ name: "c", rules: Array.from({ length: seen }, () => "accept") }];
-      return { fragments: { ip: new Map([["one", { chains }]]), ip6: new Map() }, staleFlows: [] };
+      const flow: StaleFlow = { family: "ip", protocol: "udp", destination: "x", port: seen, endpoint: undefined };
+      const staleFlows = changes.length === 0 ? [] : [flow, flow];
+      return { fragments: { ip: new Map([["one", { chains }]]), ip6: new Map() }, staleFlows };
     },
   };
 }
@@ -37,7 +45,8 @@ function countingCompiler(): RuleCompiler {
 function start() {
   const log: Log = { ...silentLog, warn: (message) => warnings.push(message) };
   const nftables = {
-    async apply(statements: readonly string[]) {
+    async apply(statements: readonly string[], signal?: AbortSignal) {
+      if (hangs) await untilAborted(new Promise(() => undefined), signal ?? new AbortController().signal);
       if (failure !== undefined) throw failure;
       if (statements.length > 0) applied.push([...statements]);
     },
@@ -53,7 +62,10 @@ function start() {
       clock,
       log,
       compilers: [countingCompiler()],
-      forgetFlows: async () => undefined,
+      async forgetFlows(flows, signal) {
+        forgotten.push(flows.length);
+        await untilAborted(new Promise(() => undefined), signal);
+      },
       onTurn: async () => undefined,
     },
     { families: ["ip"], table: TABLE, checkPeriodMs: 30_000 },
@@ -111,4 +123,26 @@ it.each<[string, typeof described]>([
   await untilApplied(2);
   expect(applied[1]?.slice(0, 3)).toEqual(WHOLE);
   expect(warnings).toEqual(["somebody changed the rules of services; they are put back"]);
+});
+
+it("tells of an nft that does not answer, and ends it with itself", async () => {
+  const loop = start();
+  await untilApplied(1);
+  hangs = true;
+  loop.offer([CHANGE]);
+  await vi.waitFor(() => expect(clock.pendingTimers).toBe(1), { interval: 1, timeout: 60_000 });
+  await clock.advance(10_000);
+  expect(warnings).toEqual(["nft has not answered yet, the rules of services wait for it"]);
+});
+
+it("holds up no rules while it forgets connections, and forgets each once", async () => {
+  const loop = start();
+  loop.offer([CHANGE]);
+  await untilApplied(1);
+  await vi.waitFor(() => expect(forgotten).toEqual([1]), { interval: 1, timeout: 60_000 });
+  for (let turn = 2; turn <= 4; turn++) {
+    loop.offer([CHANGE]);
+    await untilApplied(turn);
+  }
+  expect(forgotten).toEqual([1]);
 });

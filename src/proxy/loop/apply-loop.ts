@@ -4,6 +4,8 @@ import { createChangeFlag } from "../../base/change-flag.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { createMailbox } from "../../base/mailbox.ts";
+import { runWithTasks } from "../../base/tasks.ts";
 import type { AddressFamily } from "../rules/fragment.ts";
 import type { RuleCompiler, RuleInput, StaleFlow } from "../rules/rule-compiler.ts";
 import { createRuleTable, type RuleTable } from "../rules/rule-table.ts";
@@ -23,7 +25,8 @@ interface ApplyDeps {
   readonly compilers: readonly RuleCompiler[];
   readonly clock: Clock;
   readonly log: Log;
-  readonly forgetFlows: (flows: readonly StaleFlow[]) => Promise<void>;
+  /** It is called beside the turns, once at a time, because a kernel with many connections takes long. */
+  readonly forgetFlows: (flows: readonly StaleFlow[], signal: AbortSignal) => Promise<void>;
   /** Called after each turn. */
   readonly onTurn: (turn: AppliedTurn) => Promise<void>;
 }
@@ -47,6 +50,8 @@ export interface AppliedTurn {
   readonly statements: number;
 }
 
+/** A healthy machine takes a second for thousands of services. */
+const SLOW_MS = 10 * SECOND;
 const RETRY = { initialMs: SECOND, maxMs: 30 * SECOND };
 
 /**
@@ -59,7 +64,9 @@ export function createApplyLoop(deps: ApplyDeps, options: ApplyOptions): ApplyLo
   const tables = new Map(options.families.map((family) => [family, createRuleTable(family, options.table)]));
   const check = createTableCheck({ nftables, log }, { table: options.table, tables });
   let pending: RuleInput[] = [];
-  let unforgotten: StaleFlow[] = [];
+  /** Each once, however often it comes while the rules cannot be applied. */
+  const unforgotten = new Map<string, StaleFlow>();
+  const canForget = createMailbox<"rules are in force">(1);
   let isWhole = true;
   let failures = 0;
   let checkedAt = clock.monotonic();
@@ -68,20 +75,26 @@ export function createApplyLoop(deps: ApplyDeps, options: ApplyOptions): ApplyLo
     const statements: string[] = [];
     for (const compiler of compilers) {
       const { fragments, staleFlows } = compiler.compile(changes.filter(({ kind }) => compiler.kinds.includes(kind)));
-      unforgotten.push(...staleFlows);
+      for (const flow of staleFlows) unforgotten.set(JSON.stringify(flow), flow);
       for (const [family, table] of tables) statements.push(...table.change(fragments[family]));
     }
     return isWhole ? wholeOf(tables.values()) : statements;
   };
 
-  const apply = async (statements: readonly string[]): Promise<boolean> => {
+  const apply = async (statements: readonly string[], signal: AbortSignal): Promise<boolean> => {
+    const slow = clock.setTimer(SLOW_MS, () => {
+      log.warn("nft has not answered yet, the rules of services wait for it", { waitedMs: SLOW_MS });
+    });
     try {
-      await nftables.apply(statements);
+      await nftables.apply(statements, signal);
     } catch (error) {
+      throwIfAborted(signal);
       failures += 1;
       isWhole = true;
       log.error("the rules of services are not up to date", { error: messageOf(error), failures });
       return false;
+    } finally {
+      slow.cancel();
     }
     if (failures > 0) log.info("the rules of services are up to date again");
     failures = 0;
@@ -89,20 +102,26 @@ export function createApplyLoop(deps: ApplyDeps, options: ApplyOptions): ApplyLo
     return true;
   };
 
-  const turn = async () => {
+  const turn = async (signal: AbortSignal) => {
     const startedAt = clock.now();
     const from = clock.monotonic();
     const changes = pending;
     const wasWhole = isWhole;
     pending = [];
     const statements = compile(changes);
-    const isOk = await apply(statements);
+    const isOk = await apply(statements, signal);
     const durationMs = clock.monotonic() - from;
     await onTurn({ startedAt, durationMs, isOk, isWhole: wasWhole, changes, statements: statements.length });
-    if (!isOk) return;
-    const flows = unforgotten;
-    unforgotten = [];
-    await forgetFlows(flows);
+    if (isOk && unforgotten.size > 0) canForget.offer("rules are in force");
+  };
+
+  const forget = async (signal: AbortSignal) => {
+    for (;;) {
+      await canForget.take(signal);
+      const flows = [...unforgotten.values()];
+      unforgotten.clear();
+      await forgetFlows(flows, signal);
+    }
   };
 
   /** Waits for a change. Looks at the kernel's rules when that is due, however many changes there are. */
@@ -111,7 +130,7 @@ export function createApplyLoop(deps: ApplyDeps, options: ApplyOptions): ApplyLo
       const leftMs = checkedAt + options.checkPeriodMs - clock.monotonic();
       if (leftMs <= 0) {
         checkedAt = clock.monotonic();
-        isWhole = !(await check.isIntact());
+        isWhole = !(await check.isIntact(signal));
       }
       if (pending.length > 0 || isWhole) return;
       await changed.wait(Math.max(leftMs, 0), signal);
@@ -123,14 +142,16 @@ export function createApplyLoop(deps: ApplyDeps, options: ApplyOptions): ApplyLo
       pending.push(...changes);
       changed.raise();
     },
-    async run(signal) {
-      for (;;) {
-        await turn();
-        throwIfAborted(signal);
-        if (failures > 0) await sleep(clock, computeBackOff(failures, RETRY), signal);
-        else await untilWork(signal);
-      }
-    },
+    run: async (signal) =>
+      await runWithTasks(signal, async (tasks, inner) => {
+        tasks.spawn("stale flows", async () => await forget(inner));
+        for (;;) {
+          await turn(inner);
+          throwIfAborted(inner);
+          if (failures > 0) await sleep(clock, computeBackOff(failures, RETRY), inner);
+          else await untilWork(inner);
+        }
+      }),
   };
 }
 

@@ -1,13 +1,16 @@
 import { CodedError } from "../../base/errors.ts";
-import type { ProgramOutcome, Programs } from "../../host/programs-port.ts";
+import type { ProgramOutcome, ProgramRun, Programs } from "../../host/programs-port.ts";
 import type { AddressFamily } from "../rules/fragment.ts";
 
 /** The rules of this machine, by the program `nft`. */
 export interface Nftables {
-  /** Applies the statements in one transaction: all or none. Rejects with `nft-missing` or `nft-failed`. */
-  apply(statements: readonly string[]): Promise<void>;
-  /** The table as `nft` describes it in JSON; undefined where it does not exist. */
-  describe(family: AddressFamily, table: string): Promise<string | undefined>;
+  /**
+   * Applies the statements in one transaction: all or none. Rejects with `nft-missing` or `nft-failed`, and with
+   * AbortedError when the signal fires; the program has ended then.
+   */
+  apply(statements: readonly string[], signal?: AbortSignal): Promise<void>;
+  /** The table as `nft` describes it in JSON; undefined where it does not exist. Rejects as `apply` does. */
+  describe(family: AddressFamily, table: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /** Rules of thousands of services take a slow machine many seconds, and a transaction that hangs holds up all others. */
@@ -17,22 +20,27 @@ const MAX_REASON_CHARACTERS = 1_000;
 
 /** Creates the door to the rules of the network namespace that this process is in. */
 export function createNftables(programs: Pick<Programs, "run">): Nftables {
-  const run = async (args: readonly string[], stdin?: string): Promise<ProgramOutcome> => {
-    return await programs.run({
+  const run = async (
+    { args, stdin }: Pick<ProgramRun, "args" | "stdin">,
+    signal: AbortSignal | undefined,
+  ): Promise<ProgramOutcome> => {
+    const call = {
       path: "nft",
       args,
       environment: {},
       timeoutMs: TIMEOUT_MS,
       output: { maxBytes: MAX_DESCRIPTION_BYTES, maxErrorBytes: 4 * MAX_REASON_CHARACTERS },
       ...(stdin !== undefined && { stdin }),
-    });
+    };
+    return await programs.run(call, signal);
   };
   return {
-    async apply(statements) {
-      if (statements.length > 0) readOutput(await run(["-f", "-"], `${statements.join("\n")}\n`));
+    async apply(statements, signal) {
+      if (statements.length === 0) return;
+      readOutput(await run({ args: ["-f", "-"], stdin: `${statements.join("\n")}\n` }, signal));
     },
-    async describe(family, table) {
-      const outcome = await run(["-j", "list", "table", family, table]);
+    async describe(family, table, signal) {
+      const outcome = await run({ args: ["-j", "list", "table", family, table] }, signal);
       // The program has one exit code for all failures.
       if (outcome.kind === "failed" && outcome.stderr.includes("No such file or directory")) return undefined;
       return readOutput(outcome);

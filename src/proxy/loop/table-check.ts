@@ -1,4 +1,5 @@
 import { isRecord } from "../../api/object.ts";
+import { throwIfAborted } from "../../base/abort.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { AddressFamily, RuleChain } from "../rules/fragment.ts";
@@ -8,7 +9,7 @@ import type { Nftables } from "./nftables.ts";
 /** Finds out whether somebody else changed our rules. */
 interface TableCheck {
   /** False where a table is not as it was made, and where that cannot be found out; the log says which. */
-  isIntact(): Promise<boolean>;
+  isIntact(signal: AbortSignal): Promise<boolean>;
 }
 
 interface CheckDeps {
@@ -27,22 +28,27 @@ interface CheckedTables {
  */
 export function createTableCheck({ nftables, log }: CheckDeps, { table, tables }: CheckedTables): TableCheck {
   const words = new Map([...tables.keys()].map((family) => [family, createKnownWords()]));
-  const problemOf = async (family: AddressFamily, wanted: RuleTable): Promise<string | undefined> => {
-    const text = await nftables.describe(family, table);
+  const problemOf = async (
+    family: AddressFamily,
+    wanted: RuleTable,
+    signal: AbortSignal,
+  ): Promise<string | undefined> => {
+    const text = await nftables.describe(family, table, signal);
     if (text === undefined) return "the table is gone";
     return findDifference(wanted, readTable(text), words.get(family) ?? createKnownWords());
   };
   return {
-    async isIntact() {
+    async isIntact(signal) {
       try {
         for (const [family, wanted] of tables) {
-          const problem = await problemOf(family, wanted);
+          const problem = await problemOf(family, wanted, signal);
           if (problem === undefined) continue;
           log.warn("somebody changed the rules of services; they are put back", { family, table, problem });
           return false;
         }
         return true;
       } catch (error) {
+        throwIfAborted(signal);
         log.warn("the rules of services cannot be read; they are made anew", { table, error: messageOf(error) });
         return false;
       }

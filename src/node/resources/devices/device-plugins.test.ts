@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { aborted } from "../../../base/abort.ts";
 import { MINUTE } from "../../../base/clock.ts";
 import { createDeviceRig, healthyDevices, RESOURCE } from "./__fixtures__/device-rig.ts";
 
@@ -26,6 +27,20 @@ describe("a device plugin", () => {
     await rig.register(rig.createPlugin());
     expect(amounts(rig)).toEqual(["3", "3"]);
     expect(rig.told).toEqual([`registered ${RESOURCE}`, `listed ${RESOURCE}: a,b,c`]);
+  });
+
+  it("that says nothing keeps others waiting, and not without a bound", async () => {
+    const rig = startRig();
+    const plugin = rig.createPlugin();
+    plugin.faults.before = async (_call, signal) => await aborted(signal);
+    const silent = Array.from({ length: 101 }, async (_, index) => await rig.register(plugin, `example.com/d${index}`));
+    const outcomes = Promise.allSettled(silent);
+    await expect(silent[100]).rejects.toThrow("100 device plugins are registering, no more are taken");
+    await rig.host.clock.advance(10_000);
+    expect((await outcomes).filter(({ status }) => status === "rejected")).toHaveLength(101);
+    plugin.faults.before = () => undefined;
+    await rig.register(plugin);
+    expect(amounts(rig)).toEqual(["3", "3"]);
   });
 
   it("tells of a device that is not healthy any more", async () => {

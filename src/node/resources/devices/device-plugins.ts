@@ -42,6 +42,8 @@ const CONNECT_TIMEOUT_MS = 10 * SECOND;
 const STOP_GRACE_MS = 5 * MINUTE;
 /** A bound on the resources of one node. */
 const MAX_PLUGINS = 1_000;
+/** A bound on plugins that come at once and do not say yet what they want to be asked: each has a connection. */
+const MAX_OPENING = 100;
 
 interface Connection {
   readonly resource: string;
@@ -56,12 +58,15 @@ export function createDevicePlugins(deps: DevicePluginsDeps, directory: string):
   /** The newest connection of each resource; it stays when the plugin is gone. */
   const connections = new Map<string, Connection>();
   const opened = createMailbox<Connection>(Number.POSITIVE_INFINITY);
+  let opening = 0;
 
   const open = async (resource: string, socketPath: string, origin: Plugin | undefined, signal: AbortSignal) => {
     if (!connections.has(resource) && connections.size >= MAX_PLUGINS) {
       throw new Error(`this node takes at most ${MAX_PLUGINS} device plugins`);
     }
+    if (opening >= MAX_OPENING) throw new Error(`${opening} device plugins are registering, no more are taken`);
     const client = deps.connect(socketPath);
+    opening++;
     try {
       const options = await client.options({ timeoutMs: CONNECT_TIMEOUT_MS, signal });
       const connection = { resource, plugin: { client, options }, origin };
@@ -73,6 +78,8 @@ export function createDevicePlugins(deps: DevicePluginsDeps, directory: string):
     } catch (error) {
       client.close();
       throw new Error(`failed to get device plugin options: ${messageOf(error)}`, { cause: error });
+    } finally {
+      opening--;
     }
   };
 

@@ -9,6 +9,7 @@ import type { Files } from "../../../host/port.ts";
 export type ServeSocket = (options: {
   readonly path: string;
   readonly services: readonly ServedService[];
+  readonly maxRequestBytes: number;
 }) => Promise<{ close(): Promise<void> }>;
 
 export interface LocalSocketDeps {
@@ -31,6 +32,8 @@ interface LocalSocket {
 const SOCKET = "kubelet.sock";
 const DIRECTORY_MODE = 0o750;
 const RETRY_MS = 10 * SECOND;
+/** Requests are a few names. Whoever begins thousands of long ones and ends none would fill the memory. */
+const MAX_REQUEST_BYTES = 64 * 1024;
 
 /**
  * Serves `kubelet.sock` in a directory until the signal fires. A socket that cannot be served is tried again, because an
@@ -55,7 +58,7 @@ async function open({ files, log, serve }: LocalSocketDeps, { directory, service
   try {
     await files.makeDirectory(directory, DIRECTORY_MODE);
     await prepare?.();
-    return await serve({ path, services });
+    return await serve({ path, services, maxRequestBytes: MAX_REQUEST_BYTES });
   } catch (error) {
     log.error(`${purpose}: the socket cannot be served, will retry`, { socket: path, error: messageOf(error) });
     return undefined;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Container } from "../../../../api/gen/types.ts";
 import { silentLog } from "../../../../base/log.ts";
 import {
@@ -47,6 +48,8 @@ export function createDeviceRig(host = createFakeHost()) {
   });
   const stopping = new AbortController();
   const { signal } = stopping;
+  // As in the node agent, whose calls all listen to one signal.
+  setMaxListeners(0, signal);
   let ended: Promise<void> | undefined;
   return {
     host,

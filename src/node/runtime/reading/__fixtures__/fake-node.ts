@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Pod } from "../../../../api/gen/types.ts";
 import { podReference } from "../../../../api/pods.ts";
 import {
@@ -23,7 +24,9 @@ import { createFakeHost } from "../../../../host/fake/create-fake-host.ts";
 import type { PodRuntimeStatus } from "../pod-runtime-status.ts";
 import { readPodRuntimeStatus } from "../read-pods.ts";
 
+/** As many calls as a runtime is asked at a time listen to it, as in the node agent. */
 export const NEVER = new AbortController().signal;
+setMaxListeners(0, NEVER);
 
 /** A command that ends as soon as it is told to. */
 export const POLITE = ["sh", "-c", "trap 'exit 0' TERM; sleep 9999 & wait"];
