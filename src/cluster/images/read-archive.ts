@@ -4,7 +4,7 @@ import * as zlib from "node:zlib";
 import { CodedError } from "../../base/errors.ts";
 
 /** How an archive is written: a plain tar file, or what a program made smaller. */
-export type ArchiveForm = "tar" | "gzip" | "zstd";
+type ArchiveForm = "tar" | "gzip" | "zstd";
 
 /** An archive whose beginning was read. */
 export interface OpenArchive {
