@@ -1,3 +1,4 @@
+import { CodedError, codeOf, messageOf } from "../base/errors.ts";
 import { computeStateLayout } from "../cluster/supervisor/state-layout.ts";
 import { type AuditFlags, readAuditFlags } from "./audit-flags.ts";
 import { type AutoscalerFlags, readAutoscalerFlags } from "./autoscaler-flags.ts";
@@ -43,7 +44,7 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
   const watch = watchProcess(process, log);
   const asked = new Promise<void>((resolve) => watch.signal.addEventListener("abort", () => resolve()));
   const { runControlPlane } = await import("../cluster/control-plane/run-control-plane.ts");
-  const running = await runControlPlane(
+  const starting = runControlPlane(
     {
       address: options.apiAddress,
       port: options.apiPort,
@@ -83,8 +84,9 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
     },
     log,
   );
+  const running = await namingPort(starting);
   try {
-    await Promise.race([running.ready, running.ended, asked]);
+    await namingPort(Promise.race([running.ready, running.ended, asked]));
     if (!watch.signal.aborted) {
       progress.line(`The Kubernetes API is served at ${running.url}; Ctrl-C stops it.`);
       progress.line(`Try: kubectl --kubeconfig ${layout.kubeconfig} get namespaces`);
@@ -96,4 +98,14 @@ export async function controlPlane(options: ControlPlaneCommand): Promise<number
     watch.release();
   }
   return 0;
+}
+
+/** Passes on what is awaited. Where nobody can listen, the error names the flag, for whoever started this by `up` too. */
+async function namingPort<T>(awaited: Promise<T>): Promise<T> {
+  try {
+    return await awaited;
+  } catch (error) {
+    if (codeOf(error) !== "listen-failed") throw error;
+    throw new CodedError("listen-failed", `${messageOf(error)} (--api-port)`, { cause: error });
+  }
 }
