@@ -5,7 +5,7 @@ import type { ResourceKind } from "../ports/resource-kind.ts";
 import { createAvailabilityChecks } from "./availability.ts";
 import { type Backends, followBackends } from "./backends.ts";
 import { type BackendCalls, createForwarding, type ForwardRequest } from "./forward-request.ts";
-import { createLocalRegistrations } from "./local-registrations.ts";
+import { createLocalRegistrations, GIVEN_AWAY } from "./local-registrations.ts";
 import { createOpenApiReads } from "./openapi-reads.ts";
 import { createBackendReads } from "./read-backend.ts";
 
@@ -30,9 +30,6 @@ export const NO_AGGREGATION: Aggregation = {
 interface AggregationDeps extends ControllerDeps, Omit<BackendCalls, "clock" | "reader"> {
   kinds(): readonly ResourceKind[];
 }
-
-/** What this API server makes of the nodes' summaries: a metrics-server may take its place. */
-const GIVEN_AWAY = "metrics.k8s.io";
 
 /** Follows the registrations from now on, and what they lead to while its controllers run. */
 export function createAggregation(deps: AggregationDeps): Aggregation {

@@ -23,8 +23,6 @@ const GROUP_PRIORITIES: ReadonlyMap<string, number> = new Map([
   ["discovery.k8s.io", 16_200],
   ["resource.k8s.io", 16_200],
   ["flowcontrol.apiserver.k8s.io", 16_100],
-  // As the manifests of metrics-server register it.
-  ["metrics.k8s.io", 100],
 ]);
 const CUSTOM_GROUP_PRIORITY = 1000;
 const CUSTOM_VERSION_PRIORITY = 100;

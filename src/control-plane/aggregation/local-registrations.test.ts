@@ -33,11 +33,6 @@ test("each group and version has its registration, with upstream's priorities an
       { group: "apps", version: "v1", groupPriorityMinimum: 17_800, versionPriority: 15 },
     ],
     [
-      "v1beta1.metrics.k8s.io",
-      { [MANAGED]: "true" },
-      { group: "metrics.k8s.io", version: "v1beta1", groupPriorityMinimum: 100, versionPriority: 9 },
-    ],
-    [
       "v1.stable.example.com",
       { [MANAGED]: "true" },
       { group: "stable.example.com", version: "v1", groupPriorityMinimum: 1000, versionPriority: 100 },
@@ -46,7 +41,8 @@ test("each group and version has its registration, with upstream's priorities an
   expect(rest).toEqual({ restore: [], tell: [], remove: [] });
 });
 
-const all = ["v1.apps", "v1beta1.metrics.k8s.io", "v1.stable.example.com"].map((name) => registered(name));
+const METRICS = "v1beta1.metrics.k8s.io";
+const all = ["v1.apps", "v1.stable.example.com"].map((name) => registered(name));
 const service = { namespace: "a", name: "b", port: 443 };
 
 test("what is registered already, and what others register, is left alone", () => {
@@ -55,7 +51,7 @@ test("what is registered already, and what others register, is left alone", () =
 });
 
 test("a service of others may answer for metrics and custom resources, and never for our own groups", () => {
-  const given = all.map(({ metadata }) => registered(metadata?.name ?? "", { service }));
+  const given = [...all, registered(METRICS)].map(({ metadata }) => registered(metadata?.name ?? "", { service }));
   const { restore, ...rest } = plan(given);
   expect(restore.map(({ metadata, spec }) => [metadata?.name, spec?.service])).toEqual([["v1.apps", undefined]]);
   expect(rest).toEqual({ create: [], tell: [], remove: [] });
@@ -63,6 +59,11 @@ test("a service of others may answer for metrics and custom resources, and never
 
 test("a registration of ours goes with the custom resources that it was for", () => {
   expect(plan([...all, registered("v1.gone.example.com")]).remove).toEqual(["v1.gone.example.com"]);
+});
+
+test("that of metrics is left to who installs a metrics-server, and ours of before goes", () => {
+  expect(plan([...all, registered(METRICS)]).remove).toEqual([METRICS]);
+  expect(plan([...all, registered(METRICS, {}, { "app.kubernetes.io/managed-by": "Helm" })]).remove).toEqual([]);
 });
 
 test("one that became local is available", () => {

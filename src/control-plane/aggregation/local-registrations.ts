@@ -10,8 +10,13 @@ import { prioritiesOf } from "./local-priorities.ts";
 
 /** The label by which upstream's controller knows the registrations that it made. */
 const MANAGED = "kube-aggregator.kubernetes.io/automanaged";
-/** That group is about the registrations and has none, as with upstream. */
-const REGISTRATION_GROUP = "apiregistration.k8s.io";
+/** What this API server makes of the nodes' summaries: a metrics-server may take its place. */
+export const GIVEN_AWAY = "metrics.k8s.io";
+/**
+ * The first is about the registrations and has none, as with upstream. The second has none of ours, so that the chart of
+ * metrics-server finds none that it does not own, and ours goes on when that is gone.
+ */
+const UNREGISTERED = new Set(["apiregistration.k8s.io", GIVEN_AWAY]);
 const LOCAL = { isAvailable: true, reason: "Local", message: "Local APIServices are always available" };
 
 interface RegistrationDeps extends ControllerDeps {
@@ -65,7 +70,7 @@ export function planRegistrations(
   const served = kinds.filter(({ verbs, subresources }) => verbs.length + subresources.length > 0);
   const wanted = new Map(
     listGroupVersions(served)
-      .filter(({ group }) => group !== REGISTRATION_GROUP)
+      .filter(({ group }) => !UNREGISTERED.has(group))
       .map((at) => [`${at.version}.${at.group}`, registration(at, isOwn(at))]),
   );
   const nameOf = ({ metadata }: APIService) => metadata?.name ?? "";
