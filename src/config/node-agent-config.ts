@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { mayNodeSetLabel } from "../api/node-names.ts";
 import { isRecord } from "../api/object.ts";
+import { checkCidr } from "../api/validation/ip-address.ts";
 import { checkDnsSubdomain } from "../api/validation/names.ts";
 import type { ConfigurationError } from "./codec.ts";
 import { type CpuSettings, computeCpuSettings } from "./cpu-settings.ts";
@@ -36,6 +37,8 @@ export interface NodeAgentConfig {
   readonly imageEndpoint: string;
   /** The unix socket of `nodelet status`; undefined for none. */
   readonly nodeSocketPath: string | undefined;
+  /** The ranges from which the node's API takes connections, beside this machine's own; undefined for any address. */
+  readonly serverClients: readonly string[] | undefined;
   /** The file whose lock the process holds while it runs; undefined for none. */
   readonly lockFile: LockFileConfig | undefined;
   /** Where the decisions about pods are kept, and how many; undefined for nowhere. */
@@ -158,6 +161,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     imageEndpoint:
       configuration.imageServiceEndpoint === "" ? runtimeEndpoint : toUrl(configuration.imageServiceEndpoint),
     nodeSocketPath: nodeSocket === "" ? undefined : absolute(nodeSocket),
+    serverClients: readRanges(flags, errors),
     lockFile: readLockFile(flags, absolute),
     history: readHistoryConfig(flags, rootDirectory, errors),
     refusesForeignManifests: flags.get("nodelet-refuse-foreign-manifests") === true,
@@ -177,6 +181,18 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
   };
   errors.push(...validateModes(flags));
   return { config: Object.freeze(config), errors };
+}
+
+function readRanges(flags: ReadonlyMap<string, unknown>, errors: ConfigurationError[]): readonly string[] | undefined {
+  const name = "nodelet-server-clients";
+  const text = readText(flags, name, "");
+  if (text === "") return undefined;
+  const ranges = text.split(",");
+  for (const range of ranges) {
+    const [problem] = checkCidr(range);
+    if (problem !== undefined) errors.push({ path: `--${name}`, message: `${range}: ${problem}` });
+  }
+  return ranges;
 }
 
 function readLockFile(

@@ -124,6 +124,13 @@ const ROWS: readonly Row[] = [
     "Take no static pods from a file or directory that does not belong to root or that others may write to; a warning without this flag",
   ],
   [
+    "nodelet-server-clients",
+    STRING_FLAG,
+    "",
+    "works",
+    "Ranges of addresses, separated by commas, from which the node's API takes connections, beside this machine's own, as nodelet up does with those of pods; any address where empty",
+  ],
+  [
     "nodelet-socket",
     STRING_FLAG,
     "",

@@ -158,6 +158,8 @@ export interface HttpServerOptions {
   readonly defaultHeaders?: AnswerHeaders;
   /** The bounds for clients. Default: `HTTP_LIMITS`. */
   readonly limits?: Partial<HttpLimits>;
+  /** Says by its two addresses whether a connection is taken; others are cut before a byte is read. Default: all are. */
+  readonly takes?: (remoteAddress: string, localAddress: string) => boolean;
   /** It is called for each connection that ended during the TLS handshake. */
   readonly onBadConnection?: (reason: string, remoteAddress: string) => void;
 }

@@ -138,6 +138,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
       healthzPort: 0,
       clusterDns: options.network.dnsAddress,
       serverAddress: LOCAL_NODE.address,
+      podCidr: options.network.podCidr,
       serverPort: 0,
       // The fill level of the machine's disk must not decide how a test ends.
       evictionHard: { "memory.available": "100Mi" },

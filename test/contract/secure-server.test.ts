@@ -3,7 +3,13 @@ import { request } from "node:https";
 import { connect as connectPlain } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, beforeAll, expect, it } from "vitest";
-import type { HttpHandler, HttpServer, ServerTls, ServingIdentity } from "../../src/host/http-server.ts";
+import type {
+  HttpHandler,
+  HttpServer,
+  HttpServerOptions,
+  ServerTls,
+  ServingIdentity,
+} from "../../src/host/http-server.ts";
 import { listenHttp } from "../../src/host/linux/network/listen-http.ts";
 import { createCertificateAuthority, issueCertificate } from "../../src/pki/issue-certificate.ts";
 import { loadX509 } from "../../src/pki/load-x509.ts";
@@ -42,9 +48,10 @@ interface Listening {
   options?: Partial<ServerTls> & { port?: number };
   identity?: Partial<ServingIdentity>;
   handler?: HttpHandler;
+  takes?: HttpServerOptions["takes"];
 }
 
-async function listen({ options = {}, identity, handler = echo }: Listening = {}) {
+async function listen({ options = {}, identity, handler = echo, takes }: Listening = {}) {
   const bad: string[] = [];
   const { port = 0, ...tls } = options;
   const shown = { pair, clientAuthorityPem: ours.certificatePem, ...identity };
@@ -53,6 +60,7 @@ async function listen({ options = {}, identity, handler = echo }: Listening = {}
       at: { address: ADDRESS, port },
       tls: { minVersion: "TLSv1.2", asksForCertificate: true, identity: shown, ...tls },
       ...{ decodesPath: true, readsBodies: false, onBadConnection: (reason: string) => bad.push(reason) },
+      ...(takes && { takes }),
     },
     handler,
   );
@@ -94,6 +102,22 @@ it("hands over the path decoded, the query and the token", async () => {
   const { port } = await listen();
   const { body } = await ask(port, "/%70ods?q=1%2F2", { headers: { authorization: "Bearer t" } });
   expect(JSON.parse(body)).toEqual({ path: "/pods", q: "1/2", authorization: "Bearer t" });
+});
+
+it("cuts connections that it does not take, before it reads anything of them", async () => {
+  const seen: string[][] = [];
+  const takes = (...addresses: [string, string]) => {
+    seen.push(addresses);
+    return seen.length > 1;
+  };
+  const { port, bad } = await listen({ takes });
+  await expect(ask(port, "/")).rejects.toThrow(/ECONNRESET|socket hang up|disconnected/);
+  expect(await ask(port, "/")).toMatchObject({ status: 200 });
+  expect(seen).toEqual([
+    [ADDRESS, ADDRESS],
+    [ADDRESS, ADDRESS],
+  ]);
+  expect(bad).toHaveLength(1);
 });
 
 it.each(["/%", "/%ff", "*"])("refuses the target %s", async (path) => {

@@ -3,15 +3,23 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { typed } from "../../src/api/object.ts";
 import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
 import { findProcesses } from "../../src/cluster/processes/process-identity.ts";
 import { runCommand } from "../../src/cluster/processes/run-command.ts";
 import { createApiClient } from "../contract/api/client.ts";
 import { credentialsOf } from "../contract/api/credentials-of.ts";
+import { createAnotherMachine } from "../machine/another-machine.ts";
 import { claimNetwork, claimPort } from "../machine/claims.ts";
 import type { StatusReport } from "./node-under-test.ts";
 import { RUN_FOR_EVER, shellPod } from "./pods.ts";
 import { runProgram } from "./program.ts";
+
+/** Prints the status of the answer, or the code of the failure. The certificate is the node's own. */
+const ASK_STATUS = `require("node:https").get(process.argv[1], { rejectUnauthorized: false, timeout: 5000 },
+  (answer) => { process.stdout.write(String(answer.statusCode)); process.exit(); },
+).on("timeout", function () { this.destroy(Object.assign(new Error(), { code: "no answer" })); })
+ .on("error", ({ code }) => process.stdout.write(code))`;
 
 const { bridge: BRIDGE, podCidr: POD_CIDR, serviceCidr: SERVICE_CIDR } = await claimNetwork();
 
@@ -141,7 +149,7 @@ describe("nodelet up, status and down, as a user runs them", () => {
     api.close();
   });
 
-  it("lets its API reach the node, which serves nobody but this machine", async () => {
+  it("lets its API reach the node", async () => {
     const api = await readApi();
     const { items } = await api.list("/api/v1/namespaces/default/pods");
     const web = items.find(({ metadata }) => metadata.name?.startsWith("web-"))?.metadata.name ?? "";
@@ -151,6 +159,25 @@ describe("nodelet up, status and down, as a user runs them", () => {
     const health = await api.json("GET", `/api/v1/nodes/${node?.metadata.name}/proxy/healthz`);
     expect(health).toMatchObject({ status: 200, body: "ok" });
     api.close();
+  });
+
+  it("serves the node's API to this machine and its pods, and to no other machine", async () => {
+    const api = await readApi();
+    const [found] = (await api.list("/api/v1/nodes")).items;
+    const node = found && typed("Node", found);
+    api.close();
+    const address = node?.status?.addresses?.find(({ type }) => type === "InternalIP")?.address ?? "";
+    const port = node?.status?.daemonEndpoints?.kubeletEndpoint?.Port;
+    const ask = ["-e", ASK_STATUS, `https://${address}:${port}/metrics`];
+    const [pod] = await findProcesses((args) => args.some((argument) => argument.startsWith("echo web says hello")));
+    expect(await runCommand("nsenter", ["--target", `${pod?.pid}`, "--net", process.execPath, ...ask])).toBe("401");
+    expect(await runCommand(process.execPath, ask)).toBe("401");
+    const stranger = await createAnotherMachine();
+    try {
+      expect(await stranger.run(process.execPath, ...ask)).toBe("ECONNRESET");
+    } finally {
+      await stranger.remove();
+    }
   });
 
   it("stops and leaves the pods running, and takes them up again", async () => {

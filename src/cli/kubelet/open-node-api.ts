@@ -6,6 +6,7 @@ import type { HttpLimits, HttpServer, HttpServerOptions, ListenHttp } from "../.
 import { composeNodeServer, type NodeServer, type NodeServerDeps } from "../../node/compose/server.ts";
 import { PAGE_HEADERS } from "../../node/server/handlers.ts";
 import { findServerProblem, findServerWarning } from "../../node/server/server-problem.ts";
+import { takesFrom } from "../../node/server/taken-connections.ts";
 
 /**
  * The limits for clients that have not identified themselves. They must send their request within these times, because
@@ -46,6 +47,7 @@ export async function openNodeApi(
   const options: HttpServerOptions = {
     at: { address: kubelet.address, port: kubelet.port },
     tls: { ...config.tls, asksForCertificate, identity: node.identity() },
+    ...(config.serverClients && { takes: takesFrom(config.serverClients) }),
     ...{ decodesPath: true, readsBodies: false, defaultHeaders: PAGE_HEADERS, limits: LIMITS },
     onBadConnection: (reason, remoteAddress) =>
       log.debug("A connection to the node's API came to nothing", { remoteAddress, error: reason }, 2),

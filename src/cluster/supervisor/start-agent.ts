@@ -28,6 +28,8 @@ export interface AgentOptions {
    * served.
    */
   serverAddress?: string;
+  /** The addresses of pods, which reach the node's own API on any address of the machine. Default: none does on loopback. */
+  podCidr?: string;
   /** The port that is wanted instead of 10250; 0 means any free one, for nodes that start at the same time. */
   serverPort?: number;
   /** The address of the cluster's DNS, which pods ask. Default: they ask the machine's name servers. */
@@ -106,10 +108,22 @@ export async function endAgent(layout: StateLayout, log: Log): Promise<void> {
 }
 
 async function chooseServer({ clusterAuthority }: StateLayout, options: AgentOptions) {
-  const { serverAddress: address, serverPort = KUBELET_PORT } = options;
+  const { serverPort = KUBELET_PORT } = options;
+  const address =
+    serverClients(options) === undefined ? options.serverAddress : everyAddressLike(options.serverAddress);
   if (address === undefined) return undefined;
   return { address, port: await choosePort(address, serverPort), clientAuthority: clusterAuthority };
 }
+
+/**
+ * Where the API is for this machine alone, pods are of this machine: a metrics-server and Prometheus read the node at its
+ * address. The result is undefined where the API is for everybody.
+ */
+function serverClients({ serverAddress = "", podCidr }: AgentOptions): string | undefined {
+  return serverAddress.startsWith("127.") || serverAddress === "::1" ? podCidr : undefined;
+}
+
+const everyAddressLike = (address = ""): string => (address.includes(":") ? "::" : "0.0.0.0");
 
 function agentIdentity(layout: StateLayout) {
   return { pidFile: layout.agentPidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS };
@@ -117,6 +131,7 @@ function agentIdentity(layout: StateLayout) {
 
 function agentCommand(layout: StateLayout, { kubeletRoot }: PodPlaces, options: AgentOptions): string[] {
   const start = { node: process.execPath, entry: options.entry };
+  const clients = serverClients(options);
   return [
     ...computeProgramWords(start, computeRunTimeFlags(options.nodeFlags)),
     "kubelet",
@@ -125,6 +140,7 @@ function agentCommand(layout: StateLayout, { kubeletRoot }: PodPlaces, options: 
     `--cert-dir=${kubeletRoot}/pki`,
     `--kubeconfig=${layout.nodeKubeconfig}`,
     `--nodelet-socket=${layout.agentSocket}`,
+    ...(clients === undefined ? [] : [`--nodelet-server-clients=${clients}`]),
     // The control plane applies them.
     "--nodelet-ignore-other-kinds",
     // This may be any machine of the user, whose kernel is not the cluster's.

@@ -25,7 +25,7 @@ import { trackConnections } from "./track-connections.ts";
 export const listenHttp: ListenHttp = async (options, handler) => {
   const limits = { ...HTTP_LIMITS, ...options.limits };
   const { server, secure, closeIdle } = createServer(options, limits);
-  const connections = trackConnections(server, { limits, isSecure: secure !== undefined });
+  const connections = trackConnections(server, { limits, isSecure: secure !== undefined, takes: options.takes });
   const identities = followIdentity(secure, options);
   const means = {
     ...{ handler, options, limits, connections },

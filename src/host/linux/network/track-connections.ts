@@ -1,7 +1,7 @@
 import type { ServerHttp2Session } from "node:http2";
 import type { Server, Socket } from "node:net";
 import { createTally } from "../../../base/tally.ts";
-import type { HttpLimits } from "../../http-server.ts";
+import type { HttpLimits, HttpServerOptions } from "../../http-server.ts";
 import type { Lifetime, RawRequest } from "./served-request.ts";
 
 /** The connections of one server. None may hold unused resources for long. */
@@ -41,13 +41,14 @@ interface TrackOptions {
   readonly limits: HttpLimits;
   /** The server speaks TLS. */
   readonly isSecure: boolean;
+  readonly takes?: HttpServerOptions["takes"];
 }
 
 /** Overdue connections are looked for this many times within the shortest limit. */
 const LOOKS_PER_LIMIT = 4;
 
 /** Follows the connections of a server that does not listen yet, and ends those that are beyond the limits. */
-export function trackConnections(server: Server, { limits, isSecure }: TrackOptions): TrackedConnections {
+export function trackConnections(server: Server, { limits, isSecure, takes }: TrackOptions): TrackedConnections {
   // The connections are in the order of their last use, so that the first quiet one has been quiet for longest.
   const connections = new Set<Connection>();
   const strangers = countStrangers();
@@ -69,6 +70,11 @@ export function trackConnections(server: Server, { limits, isSecure }: TrackOpti
   const find = (raw: RawRequest) => byCarrier.get(raw.stream?.session ?? raw.socket);
 
   server.on("connection", (socket: Socket) => {
+    const { remoteAddress = "", localAddress = "" } = socket;
+    if (takes?.(remoteAddress, localAddress) === false) {
+      socket.destroy();
+      return;
+    }
     if (connections.size >= limits.maxConnections) {
       const least = findLeast(connections, strangers.busiestAddress());
       if (least === undefined) {
@@ -80,7 +86,7 @@ export function trackConnections(server: Server, { limits, isSecure }: TrackOpti
     const connection: Connection = {
       ...{ socket, session: undefined, open: new Set(), isStale: false, since: performance.now() },
       patienceMs: isSecure ? limits.greetingMs : limits.headersMs,
-      ...{ address: socket.remoteAddress ?? "", isKnown: false },
+      ...{ address: remoteAddress, isKnown: false },
     };
     connections.add(connection);
     strangers.come(connection);
