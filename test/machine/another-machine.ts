@@ -1,7 +1,7 @@
 import { runCommand } from "../../src/cluster/processes/run-command.ts";
 
 /** A machine beside this one, on a network of the two alone: programs that run there come from outside. */
-export interface AnotherMachine {
+interface AnotherMachine {
   run(program: string, ...args: string[]): Promise<string>;
   remove(): Promise<void>;
 }
