@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, fstatSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { isAbort } from "../base/abort.ts";
@@ -29,6 +29,7 @@ import { openProgress } from "./open-progress.ts";
 import { describeRunningPods } from "./pod-table.ts";
 import { joinWaits } from "./progress.ts";
 import { requireRoot } from "./require-root.ts";
+import { alsoToJournal } from "./up/journal-log.ts";
 import { readUpConfiguration, type UpConfiguration } from "./up/read-up-configuration.ts";
 import { stopOnSignals } from "./up/stop-on-signals.ts";
 import { formatUpConfiguration, type UpValues } from "./up/up-configuration.ts";
@@ -207,7 +208,17 @@ function followConfiguration(
   return watchUpConfiguration({ clock: systemClock, files: linuxFiles, read, say }, configuration, signal).look;
 }
 
-function openSupervisorLog(layout: StateLayout, { logFormat, v }: LogFlags): Log {
+function openSupervisorLog(layout: StateLayout, flags: LogFlags): Log {
+  const { dev, ino } = fstatSync(process.stderr.fd);
+  return alsoToJournal(openFileLog(layout, flags), {
+    journal: process.env["JOURNAL_STREAM"],
+    stream: `${dev}:${ino}`,
+    write: (line) => process.stderr.write(line),
+    now: Date.now,
+  });
+}
+
+function openFileLog(layout: StateLayout, { logFormat, v }: LogFlags): Log {
   const write = (line: string) => appendLine(layout.supervisorLog, line);
   if (logFormat === "text") return createLineLog(write, Date.now);
   return createLog({ format: logFormat, verbosity: v, write: (line) => write(`${line}\n`) });
