@@ -120,7 +120,7 @@ describe("a start that fails", () => {
 
     it("when its port is taken, and gives the journal back", async () => {
       const { server, port } = await occupyPort();
-      await expectFailure([...controlPlane(directory), `--api-port=${port}`], new RegExp(`${port}`));
+      await expectFailure([...controlPlane(directory), `--api-port=${port}`], new RegExp(`${port}.*\\(--api-port\\)`));
       server.close();
       await makeCluster();
     });

@@ -158,6 +158,11 @@ export function checkNonSpecial(text: string): string[] {
   return [];
 }
 
+/** The address as IPv4 writes it, where a socket of both families has written it as `::ffff:10.64.0.7`. */
+export function unmappedIp(text: string): string {
+  return text.replace(/^::ffff:(?=\d+\.)/i, "");
+}
+
 /** True when the address lies in the range. False too for a text that is no range or no address. */
 export function contains(range: string, address: string): boolean {
   const parsed = parseCidr(range);

@@ -28,7 +28,10 @@ export interface AgentOptions {
    * served.
    */
   serverAddress?: string;
-  /** The addresses of pods, which reach the node's own API on any address of the machine. Default: none does on loopback. */
+  /**
+   * The addresses of pods. Where `serverAddress` is of loopback, the API listens on all addresses for them and for this
+   * machine. Default: it listens on `serverAddress` alone.
+   */
   podCidr?: string;
   /** The port that is wanted instead of 10250; 0 means any free one, for nodes that start at the same time. */
   serverPort?: number;
@@ -109,8 +112,7 @@ export async function endAgent(layout: StateLayout, log: Log): Promise<void> {
 
 async function chooseServer({ clusterAuthority }: StateLayout, options: AgentOptions) {
   const { serverPort = KUBELET_PORT } = options;
-  const address =
-    serverClients(options) === undefined ? options.serverAddress : everyAddressLike(options.serverAddress);
+  const address = serverClients(options) === undefined ? options.serverAddress : everyAddressOf(options);
   if (address === undefined) return undefined;
   return { address, port: await choosePort(address, serverPort), clientAuthority: clusterAuthority };
 }
@@ -123,7 +125,8 @@ function serverClients({ serverAddress = "", podCidr }: AgentOptions): string | 
   return serverAddress.startsWith("127.") || serverAddress === "::1" ? podCidr : undefined;
 }
 
-const everyAddressLike = (address = ""): string => (address.includes(":") ? "::" : "0.0.0.0");
+const everyAddressOf = ({ serverAddress = "" }: AgentOptions): string =>
+  serverAddress.includes(":") ? "::" : "0.0.0.0";
 
 function agentIdentity(layout: StateLayout) {
   return { pidFile: layout.agentPidFile, gracePeriodMs: STOP_GRACE_PERIOD_MS };

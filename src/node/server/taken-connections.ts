@@ -1,4 +1,4 @@
-import { contains } from "../../api/validation/ip-address.ts";
+import { contains, unmappedIp } from "../../api/validation/ip-address.ts";
 
 /**
  * Says whether the node's API takes a connection: one of this machine's own, or from one of the ranges. What the machine
@@ -7,12 +7,7 @@ import { contains } from "../../api/validation/ip-address.ts";
 export function takesFrom(ranges: readonly string[]): (remoteAddress: string, localAddress: string) => boolean {
   const near = ["127.0.0.0/8", "::1/128", ...ranges];
   return (remote, local) => {
-    const [from, to] = [plain(remote), plain(local)];
+    const [from, to] = [unmappedIp(remote), unmappedIp(local)];
     return from === to || near.some((range) => contains(range, from));
   };
-}
-
-/** A socket of both families writes addresses of IPv4 as `::ffff:10.64.0.7`. */
-function plain(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }

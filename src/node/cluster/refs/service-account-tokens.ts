@@ -133,16 +133,8 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
     const text = held.has(key) ? undefined : await request.shown?.().catch(() => undefined);
     const lease = text === undefined ? undefined : readShownToken(text, request);
     if (text === undefined || lease === undefined) return undefined;
-    const { issuedAt, expiresAt } = lease;
-    const lifeMs = expiresAt - issuedAt;
-    const found: HeldToken = {
-      token: { token: text, expiresAt, refreshAfterMs: refreshAfter(lifeMs, deps.random) },
-      podUid: request.pod.uid,
-      receivedAt: issuedAt,
-      receivedMonotonic: clock.monotonic() - (clock.now() - issuedAt),
-      lifeMs,
-      retryAt: 0,
-    };
+    const { issuedAt: receivedAt, expiresAt } = lease;
+    const found = hold(deps, request, { token: text, expiresAt, receivedAt, lifeMs: expiresAt - receivedAt });
     return isDue(found, clock) ? undefined : found;
   };
 
@@ -215,7 +207,7 @@ function isExpired({ token, receivedMonotonic, lifeMs }: HeldToken, clock: Clock
 }
 
 async function requestToken(
-  { client, clock, random }: ServiceAccountTokensDeps,
+  deps: ServiceAccountTokensDeps,
   request: ServiceAccountTokenRequest,
   call: { signal: AbortSignal; timeoutMs: number },
 ): Promise<HeldToken> {
@@ -231,24 +223,34 @@ async function requestToken(
     },
   };
   const child = { subresource: "token", resource: TOKEN_REQUESTS, body, ...call };
-  const answer = await client.createBeneath(SERVICE_ACCOUNTS, { namespace, name: serviceAccount }, child);
+  const answer = await deps.client.createBeneath(SERVICE_ACCOUNTS, { namespace, name: serviceAccount }, child);
   const expiresAt = parseTime(answer.status?.expirationTimestamp);
   const token = answer.status?.token ?? "";
   if (token === "" || expiresAt === undefined) throw new Error("the answer holds no token");
   // The server may have given the token another lifetime than was asked for.
   const lifeMs = (answer.spec?.expirationSeconds ?? expirationSeconds) * SECOND;
+  return hold(deps, request, { token, expiresAt, receivedAt: deps.clock.now(), lifeMs });
+}
+
+interface GivenToken extends Pick<HeldToken, "receivedAt" | "lifeMs"> {
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+function hold(
+  { clock, random }: Pick<ServiceAccountTokensDeps, "clock" | "random">,
+  { pod }: ServiceAccountTokenRequest,
+  { token, expiresAt, receivedAt, lifeMs }: GivenToken,
+): HeldToken {
+  const refreshAfterMs = Math.min(REFRESH_AT * lifeMs, MAX_AGE_MS) - random.next() * MAX_JITTER_MS;
   return {
-    token: { token, expiresAt, refreshAfterMs: refreshAfter(lifeMs, random) },
+    token: { token, expiresAt, refreshAfterMs },
     podUid: pod.uid,
-    receivedAt: clock.now(),
-    receivedMonotonic: clock.monotonic(),
+    receivedAt,
+    receivedMonotonic: clock.monotonic() - (clock.now() - receivedAt),
     lifeMs,
     retryAt: 0,
   };
-}
-
-function refreshAfter(lifeMs: number, random: Random): number {
-  return Math.min(REFRESH_AT * lifeMs, MAX_AGE_MS) - random.next() * MAX_JITTER_MS;
 }
 
 /** Makes an error with upstream's words, and without anything secret. */

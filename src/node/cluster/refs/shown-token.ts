@@ -1,5 +1,6 @@
 import { isRecord } from "../../../api/object.ts";
 import { SECOND } from "../../../base/clock.ts";
+import { tryParseJson } from "../../../base/parse-json.ts";
 
 /** What a token must be for. */
 interface WantedToken {
@@ -51,11 +52,7 @@ function readLease({ iat, exp }: Claims, { warnafter: warnAfter = exp }: Claims)
 type Claims = Readonly<Record<string, unknown>>;
 
 function readClaims(token: string): Claims {
-  try {
-    return recordOf(JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()));
-  } catch {
-    return {};
-  }
+  return recordOf(tryParseJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()));
 }
 
 function recordOf(value: unknown): Claims {

@@ -1,4 +1,5 @@
 import type { Duplex, Readable } from "node:stream";
+import { unmappedIp } from "../../../api/validation/ip-address.ts";
 import { aborted } from "../../../base/abort.ts";
 import { type Clock, SECOND } from "../../../base/clock.ts";
 import { CodedError } from "../../../base/errors.ts";
@@ -148,7 +149,7 @@ const NOT_FORWARDED = ["authorization", "cookie", "content-length", "transfer-en
 function computeForwardedHeaders(request: ServedRequest): Record<string, readonly string[]> {
   const kept = Object.entries(request.headersBeginning("")).filter(([name]) => !NOT_FORWARDED.includes(name));
   const headers = Object.fromEntries(kept);
-  const client = request.remoteAddress.replace(/^::ffff:/, "");
+  const client = unmappedIp(request.remoteAddress);
   return { ...headers, "x-forwarded-for": [[...(headers["x-forwarded-for"] ?? []), client].join(", ")] };
 }
 
