@@ -125,7 +125,8 @@ function readOperations(patch: Buffer): readonly unknown[] {
   const undecodable = (why: string) =>
     new CodedError("webhook-failed", `received undecodable patch in webhook response: ${why}`);
   try {
-    const operations: unknown = JSON.parse(patch.toString());
+    // A Go program that never made its list encodes it as null.
+    const operations: unknown = JSON.parse(patch.toString()) ?? [];
     if (Array.isArray(operations)) return operations;
   } catch (error) {
     throw undecodable(messageOf(error));
