@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import { expect, it } from "vitest";
 import { createPostCall } from "../../src/host/linux/network/post-kept.ts";
+import { NAMELESS } from "./api/nameless-certificates.ts";
 import { issueLoopbackCertificate } from "./loopback-certificate.ts";
 
 it("a kept connection is judged once, and nothing reaches a server that is not believed", async () => {
@@ -43,6 +44,29 @@ it("a kept connection is judged once, and nothing reaches a server that is not b
     expect(requests).toBe(12);
   } finally {
     process.off("warning", note);
+    stop.abort();
+    server.close();
+  }
+});
+
+// Node.js offers a server the session of a connection before, in which the server shows no certificate.
+it("a server whose certificate OpenSSL does not believe is judged anew on each connection", async () => {
+  const { authority, serving } = NAMELESS;
+  const server = createServer({ cert: serving.certificatePem, key: serving.keyPem }, (request, response) => {
+    request.resume().once("end", () => response.writeHead(200, { connection: "close" }).end("heard"));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  const stop = new AbortController();
+  const place = { address: "127.0.0.1", port, serverName: "127.0.0.1", target: "/", headers: {}, text: "{}" };
+  const call = createPostCall(stop.signal);
+  try {
+    for (let index = 0; index < 3; index++) {
+      const heard = await call({ ...place, maxBytes: 99, ca: authority.certificatePem }, stop.signal);
+      expect(heard).toEqual({ status: 200, text: "heard" });
+    }
+  } finally {
     stop.abort();
     server.close();
   }

@@ -27,6 +27,8 @@ export function createPostCall(stop: AbortSignal): PostCall {
     maxSockets: MAX_CONNECTIONS_A_SERVER,
     maxFreeSockets: MAX_IDLE_A_SERVER,
     timeout: IDLE_MS,
+    // A resumed session does not show the certificate again, and it is judged here. Go keeps no sessions either.
+    maxCachedSessions: 0,
   });
   stop.addEventListener("abort", () => agent.destroy(), { once: true });
   return async (post, signal) => {
