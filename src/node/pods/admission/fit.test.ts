@@ -186,7 +186,7 @@ describe("a pod is held against what the node has", () => {
   });
 });
 
-describe("labels that somebody set a moment ago", () => {
+describe("labels and taints that somebody changed a moment ago", () => {
   const stops: Array<() => Promise<void>> = [];
   afterEach(async () => {
     for (const stop of stops.splice(0)) await stop();
@@ -232,6 +232,24 @@ describe("labels that somebody set a moment ago", () => {
     await clock.settle();
     expect(decidable).toEqual(["u"]);
     expect(judge(pod)).toEqual(verdict);
+  });
+
+  it.each<[string, Node, ReturnType<ReturnType<typeof createFit>>]>([
+    ["that are gone keep no pod away", { ...NODE, spec: {} }, undefined],
+    [
+      "that are still there do",
+      NODE,
+      {
+        reason: "TaintToleration",
+        message: "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
+      },
+    ],
+  ])("%s", async (_what, node, verdict) => {
+    const { clock, judge } = createRig([node]);
+    const intolerant = makePod({ tolerations: [] });
+    expect(judge(intolerant)).toBe("undecided");
+    await clock.settle();
+    expect(judge(intolerant)).toEqual(verdict);
   });
 
   it("are waited for while the API server is away", async () => {

@@ -63,7 +63,7 @@ export function createFit(deps: FitDeps): (pod: Pod) => FitVerdict {
     const unmet = findUnmetPredicates({ pod, node, others });
     const [first] = unmet;
     if (first === undefined) return undefined;
-    if (freshNode !== undefined && fresh === undefined && unmet.every(({ isLabelMatter }) => isLabelMatter)) {
+    if (freshNode !== undefined && fresh === undefined && unmet.every(({ isOfNodeObject }) => isOfNodeObject)) {
       freshNode.ask(uid);
       return "undecided";
     }

@@ -6,8 +6,8 @@ import type { Log } from "../../../base/log.ts";
 import { createMailbox } from "../../../base/mailbox.ts";
 
 /**
- * The node object, read anew for pods that do not match its labels as they were last seen. The node may have been
- * labelled since the last heartbeat, and a refusal is final.
+ * The node object, read anew for pods that its labels or taints keep away as they were last seen. Both may have changed
+ * since the last heartbeat, and a refusal is final.
  */
 export interface FreshNode {
   /** Reads the node for the pod; `onRead` is called when that is done, also where the API server is away for long. */

@@ -15,9 +15,9 @@ interface PredicateInput {
   readonly others: readonly Pod[];
 }
 
-/** Why a pod does not fit. `isLabelMatter`: newer labels of the node may say otherwise. */
+/** Why a pod does not fit. `isOfNodeObject`: labels or taints of the node, as they are now, may say otherwise. */
 interface UnmetPredicate extends PodRejection {
-  readonly isLabelMatter: boolean;
+  readonly isOfNodeObject: boolean;
   /** The resource that others would have to give back; undefined where that would not help. */
   readonly missing?: MissingResource;
 }
@@ -38,8 +38,8 @@ const FIRST_RESOURCES = ["cpu", "memory", "ephemeral-storage"];
 export function findUnmetPredicates({ pod, node, others }: PredicateInput): UnmetPredicate[] {
   const name = node.metadata?.name ?? "";
   const unmet = findMissingResources({ pod, node, others });
-  const fail = (predicate: string, why: string, isLabelMatter = false) =>
-    unmet.push({ reason: predicate, message: `Predicate ${predicate} failed: ${why}`, isLabelMatter });
+  const fail = (predicate: string, why: string, isOfNodeObject = false) =>
+    unmet.push({ reason: predicate, message: `Predicate ${predicate} failed: ${why}`, isOfNodeObject });
   if (pod.spec && !matchesNodeAffinity(pod.spec, { name, labels: node.metadata?.labels ?? {} })) {
     fail("NodeAffinity", "node(s) didn't match Pod's node affinity/selector", true);
   }
@@ -52,7 +52,7 @@ export function findUnmetPredicates({ pod, node, others }: PredicateInput): Unme
   }
   const untolerated = findUntolerated(node.spec?.taints ?? [], pod.spec?.tolerations ?? [], ["NoExecute"]);
   if (untolerated !== undefined && !isStaticPod(pod)) {
-    fail("TaintToleration", "node(s) had taints that the pod didn't tolerate");
+    fail("TaintToleration", "node(s) had taints that the pod didn't tolerate", true);
   }
   return unmet;
 }
@@ -66,7 +66,7 @@ function findMissingResources({ pod, node, others }: PredicateInput): UnmetPredi
     const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
     const message = `Node didn't have enough resource: ${name}, ${amounts}`;
     const amount = requested - (capacity - used);
-    missing.push({ reason: `OutOf${name}`, message, isLabelMatter: false, missing: { resource: name, amount } });
+    missing.push({ reason: `OutOf${name}`, message, isOfNodeObject: false, missing: { resource: name, amount } });
   };
   demand("pods", { requested: 1n, used: BigInt(others.length) });
   const requests = computeRequests(pod);
