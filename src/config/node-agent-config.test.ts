@@ -62,6 +62,7 @@ describe("createNodeAgentConfig", () => {
     [["--nodelet-refuse-foreign-manifests"], { refusesForeignManifests: true }],
     [["--nodelet-ignore-other-kinds"], { ignoresOtherKinds: true }],
     [["--nodelet-keep-kernel-tunables"], { keepsKernelTunables: true }],
+    [["--nodelet-own-cgroup-root"], { ownsCgroupRoot: true }],
     [["--runtime-cgroups=/system.slice/containerd.service"], { runtimeCgroup: "/system.slice/containerd.service" }],
     [["--experimental-allocatable-ignore-eviction"], { ignoresEvictionThresholds: true }],
     [["--nodelet-server-clients=10.64.0.0/16,fd00::/64"], { serverClients: ["10.64.0.0/16", "fd00::/64"] }],

@@ -49,6 +49,8 @@ export interface NodeAgentConfig {
   readonly ignoresOtherKinds: boolean;
   /** Leave the kernel's tunables as they are. */
   readonly keepsKernelTunables: boolean;
+  /** The cgroup in which pods have theirs is nobody else's. */
+  readonly ownsCgroupRoot: boolean;
   /** `--runtime-cgroups`: the cgroup of the container runtime, which is measured; empty where it is not known. */
   readonly runtimeCgroup: string;
   /** `--experimental-allocatable-ignore-eviction`: pods may use what hard eviction thresholds hold back. */
@@ -167,6 +169,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     refusesForeignManifests: flags.get("nodelet-refuse-foreign-manifests") === true,
     ignoresOtherKinds: flags.get("nodelet-ignore-other-kinds") === true,
     keepsKernelTunables: flags.get("nodelet-keep-kernel-tunables") === true,
+    ownsCgroupRoot: flags.get("nodelet-own-cgroup-root") === true,
     runtimeCgroup: readText(flags, "runtime-cgroups", ""),
     ignoresEvictionThresholds: flags.get("experimental-allocatable-ignore-eviction") === true,
     registryConfigs: computeRegistryConfigs(rootDirectory, sources),

@@ -117,6 +117,13 @@ const ROWS: readonly Row[] = [
     "Leave the kernel's tunables as they are, as nodelet up does; without this flag they are set as a node needs them",
   ],
   [
+    "nodelet-own-cgroup-root",
+    BOOL_FLAG,
+    false,
+    "works",
+    "Nobody else uses --cgroup-root: protect its memory as that of the pods in it, which the kernel protects no further than what holds them",
+  ],
+  [
     "nodelet-refuse-foreign-manifests",
     BOOL_FLAG,
     false,

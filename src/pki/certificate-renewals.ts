@@ -35,10 +35,12 @@ interface RenewalPlan extends WantedLeaves {
 }
 
 /**
- * The time between two looks, which also bounds the delay after the machine slept or its clock jumped. A leaf is
- * renewed a third of a year before its end, so that hundreds of looks may fail.
+ * The time between two looks at the clock, which bounds how long nothing holds after the machine slept or its clock
+ * jumped: one without a battery of its own may be years behind until it has asked the network.
  */
-const LOOK_MS = 60 * MINUTE;
+const LOOK_MS = MINUTE;
+/** What fails is tried again at each so many looks. A leaf is renewed a third of a year before its end. */
+const LOOKS_PER_ATTEMPT = 60;
 const DAY_MS = 24 * 60 * MINUTE;
 /** Certificates that are not renewed here are warned of for this long before they end. */
 const WARN_DAYS = 30;
@@ -55,10 +57,11 @@ export function createCertificateRenewals(deps: RenewalDeps, plan: RenewalPlan):
   const behind = new Set<CertificateListener>();
   let warnedAt = Number.NEGATIVE_INFINITY;
 
+  const isDue = () => clock.now() < stays.from || clock.now() >= stays.until;
+
   const renew = async () => {
-    const now = clock.now();
-    if (now >= stays.from && now < stays.until) return;
-    const next = await renewLeaves(directory, held, { ...options, files: deps.files, now });
+    if (!isDue()) return;
+    const next = await renewLeaves(directory, held, { ...options, files: deps.files, now: clock.now() });
     if (next === held) return;
     held = next;
     stays = computeStay(held);
@@ -94,10 +97,14 @@ export function createCertificateRenewals(deps: RenewalDeps, plan: RenewalPlan):
     expirations: () => new Map(namedCertificates(held).map(([name, pem]) => [name, readCertificate(pem).notAfter])),
     async run(signal) {
       try {
-        while (!signal.aborted) {
-          warn();
-          await attempt(renew, "Certificates could not be renewed, those that are there stay in use");
-          await tell();
+        let hasFailed = false;
+        for (let look = 0; !signal.aborted; look++) {
+          if (look % LOOKS_PER_ATTEMPT === 0 || (isDue() && !hasFailed)) {
+            warn();
+            await attempt(renew, "Certificates could not be renewed, those that are there stay in use");
+            await tell();
+            hasFailed = isDue();
+          }
           await sleep(clock, LOOK_MS, signal);
         }
       } catch (error) {

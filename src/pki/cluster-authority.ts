@@ -3,7 +3,10 @@ import { createCertificateAuthority } from "./issue-certificate.ts";
 import { PkiError } from "./pki-error.ts";
 import { isUsablePair, type KeyedCertificate, readCertificate, splitCertificates } from "./read-certificate.ts";
 
+const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3650;
+/** A clock that says it is earlier is wrong, because this program is newer. */
+const EARLIEST_NOW = Date.UTC(2026, 0, 1);
 
 /** The authority that signs, and all that are believed. */
 export interface ClusterAuthority {
@@ -28,9 +31,7 @@ export async function ensureAuthority(
 ): Promise<ClusterAuthority> {
   const [certificateText, keyPem] = [await folder.read("ca.crt"), await folder.read("ca.key")];
   const make = async (): Promise<ClusterAuthority> => {
-    const authority = await createCertificateAuthority({
-      ...{ commonName: "kubernetes", days: AUTHORITY_DAYS, now: now - backdateMs },
-    });
+    const authority = await makeAuthority("kubernetes", now - backdateMs);
     await writePair(folder, "ca", authority);
     return { authority, trustedPem: authority.certificatePem };
   };
@@ -62,11 +63,19 @@ export async function ensureFrontAuthority(
     if (isUsablePair(found) && readCertificate(certificatePem).notAfter > now) return found;
     folder.note("front-proxy-ca.crt was damaged or had expired: made a new one");
   }
-  const made = await createCertificateAuthority({
-    ...{ commonName: "front-proxy-ca", days: AUTHORITY_DAYS, now: now - backdateMs },
-  });
+  const made = await makeAuthority("front-proxy-ca", now - backdateMs);
   await writePair(folder, "front-proxy-ca", made);
   return made;
+}
+
+/**
+ * An authority cannot be renewed, and a machine whose clock is years off until the network tells it the time makes one
+ * before that: it is valid before and after, whichever way the clock goes.
+ */
+async function makeAuthority(commonName: string, now: number): Promise<KeyedCertificate> {
+  const notBefore = Math.min(now, EARLIEST_NOW);
+  const notAfter = Math.max(now, EARLIEST_NOW) + AUTHORITY_DAYS * DAY_MS;
+  return await createCertificateAuthority({ commonName, now: notBefore, days: (notAfter - notBefore) / DAY_MS });
 }
 
 /** Undefined where no certificate is that of the key. */

@@ -186,6 +186,19 @@ describe("an authority", () => {
   });
 });
 
+it.each(["1970-01-01", "2002-04-10", "2041-01-01"])(
+  "an authority made by a clock that says %s is valid when the clock is right",
+  async (wrong) => {
+    const first = await ensure(Date.parse(wrong));
+    const later = await ensure();
+    expect(later.authority).toEqual(first.authority);
+    for (const { certificatePem } of [later.authority, later.frontAuthority, later.serving, later.admin]) {
+      const { notBefore, notAfter } = readCertificate(certificatePem);
+      expect(notBefore <= START && START + 300 * DAY < notAfter).toBe(true);
+    }
+  },
+);
+
 describe("an authority that takes the place of another", () => {
   const write = (name: string, text: string) => host.files.writeAtomically(`/pki/${name}`, text, 0o600);
 

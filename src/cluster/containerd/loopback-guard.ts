@@ -1,12 +1,5 @@
-import { isAbort } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
-import { repeat } from "../../base/interval.ts";
-import type { Log } from "../../base/log.ts";
-import { findOwnRules, type RuleAccess, ruleComment } from "./iptables-rules.ts";
-
-/** How long a guard that somebody removed is missing at most. The Go kubelet looks once a minute. */
-export const GUARD_PERIOD_MS = 30_000;
+import { findOwnRules, ruleComment } from "./iptables-rules.ts";
+import { createRuleGuard, type GuardedTable, type RuleGuard, type RulePlan } from "./rule-guard.ts";
 
 const LOOPBACK_RANGE = "127.0.0.0/8";
 
@@ -16,14 +9,9 @@ interface GuardedNetwork {
   readonly bridge: string;
 }
 
-interface GuardDeps {
-  /** The table `raw` of IPv4. */
-  readonly rules: RuleAccess;
-  readonly log: Log;
-}
-
 /**
- * Keeps pods from the servers that listen on the node's loopback (CVE-2020-8558).
+ * Creates the guard that keeps pods from the servers that listen on the node's loopback (CVE-2020-8558), by rules of the
+ * table `raw` of IPv4.
  *
  * The plugin `portmap` sets `route_localnet` on the bridge, so that host ports answer on 127.0.0.1. The kernel then
  * takes packets to 127.0.0.0/8 from pods, too, and any pod that may set a route or send raw packets reaches what
@@ -35,59 +23,22 @@ interface GuardDeps {
  * 127.0.0.1 (pkg/kubelet/kubelet_network_linux.go). The table `raw` comes before it. IPv6 needs no rule: the kernel
  * drops packets from or to ::1 that come from outside, and has no switch for it.
  */
-export interface LoopbackGuard {
-  /** Puts the rules in place. False where that is not possible; the log then says why. */
-  ensure(): Promise<boolean>;
-  /** Puts back the rules that somebody removes, until the signal fires. Never rejects. */
-  keep(clock: Clock, options: { periodMs: number; signal: AbortSignal }): Promise<void>;
-}
-
-/** Creates the guard of one network. It touches no rule of others. */
-export function createLoopbackGuard({ rules, log }: GuardDeps, network: GuardedNetwork): LoopbackGuard {
-  let isTold = false;
-  let failure = "";
-  /** Counts the rules that were missing; undefined where the rules cannot be read or made. */
-  const restore = async (): Promise<number | undefined> => {
-    try {
-      const { missing, stale } = planLoopbackGuard(await rules.list(), network);
-      for (const words of missing) await rules.change(["-I", ...words]);
-      for (const words of stale) await rules.change(["-D", ...words]);
-      failure = "";
-      return missing.length;
-    } catch (error) {
-      const reason = messageOf(error);
-      if (reason !== failure) log.error("pods cannot be kept from the node's loopback", { ...network, error: reason });
-      failure = reason;
-      return undefined;
-    }
-  };
-  const look = async () => {
-    const missing = await restore();
-    if (missing === undefined || missing === 0 || isTold) return;
-    isTold = true;
-    const what = "somebody removed the rules that keep pods from the node's loopback; they are back";
-    log.warn(what, { ...network, missing });
-  };
-  return {
-    ensure: async () => (await restore()) !== undefined,
-    async keep(clock, { periodMs, signal }) {
-      try {
-        await repeat(clock, { periodMs, signal, delayFirst: true }, look);
-      } catch (error) {
-        if (!isAbort(error)) throw error;
-      }
+export function createLoopbackGuard(table: GuardedTable, network: GuardedNetwork): RuleGuard {
+  return createRuleGuard(table, {
+    network: { ...network },
+    plan: (rules) => planLoopbackGuard(rules, network),
+    words: {
+      removed: "somebody removed the rules that keep pods from the node's loopback; they are back",
+      failed: "pods cannot be kept from the node's loopback",
     },
-  };
+  });
 }
 
 /**
- * Compares the rules with those that the network needs. Each rule is the words after `-A`. Rules of another bridge stay
- * until the network is removed: pods from before a change of the name may still be on that bridge.
+ * Compares the rules with those that the network needs. Rules of another bridge stay until the network is removed: pods
+ * from before a change of the name may still be on that bridge.
  */
-export function planLoopbackGuard(
-  rules: string,
-  network: GuardedNetwork,
-): { missing: readonly string[][]; stale: readonly string[][] } {
+export function planLoopbackGuard(rules: string, network: GuardedNetwork): RulePlan {
   const isOfBridge = (words: readonly string[]) => words[words.indexOf("-i") + 1] === network.bridge;
   const present = findOwnRules(rules, network.networkName).filter(isOfBridge);
   const wanted = computeGuardRules(network);

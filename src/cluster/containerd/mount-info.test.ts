@@ -26,6 +26,10 @@ describe("mountinfo", () => {
     ]);
   });
 
+  it("does not list the file system that a directory has of its own", () => {
+    expect(computeMountsBeneath(mounts, "/run/nodelet/a b")).toEqual(["/run/nodelet/a b/c"]);
+  });
+
   it.each([
     ["/run/nodelet/a b/c/file", "overlay"],
     ["/run/nodelet/a bc", "ext4"],

@@ -18,11 +18,14 @@ export function findMountOf(mounts: readonly MountEntry[], path: string): MountE
   return found;
 }
 
-/** Lists the mount points at or beneath the directory, in an order in which they can be unmounted. */
+/**
+ * Lists the mount points beneath the directory, in an order in which they can be unmounted. What is mounted over the
+ * directory itself is not one of them: somebody gave it a file system of its own.
+ */
 export function computeMountsBeneath(mounts: readonly MountEntry[], directory: string): string[] {
   return mounts
     .map(({ path }) => path)
-    .filter((path) => isBeneath(path, directory))
+    .filter((path) => path !== directory && isBeneath(path, directory))
     .reverse();
 }
 

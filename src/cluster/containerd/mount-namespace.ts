@@ -23,10 +23,13 @@ export async function ensureMountNamespace(path: string): Promise<string[]> {
   return ["nsenter", `--mount=${path}`, "--"];
 }
 
-/** Unmounts everything beneath the directory, innermost first; the pinned namespace is one of them. */
-export async function unmountBeneath(directory: string): Promise<void> {
+/**
+ * Unmounts everything beneath the directory, innermost first; the pinned namespace is one of them. `kept` may be
+ * mounted by the machine's administrator.
+ */
+export async function unmountBeneath(directory: string, kept?: string): Promise<void> {
   const mounts = await readMountTable();
   for (const mountPoint of computeMountsBeneath(mounts, directory)) {
-    await runCommand("umount", ["--lazy", mountPoint]);
+    if (mountPoint !== kept) await runCommand("umount", ["--lazy", mountPoint]);
   }
 }

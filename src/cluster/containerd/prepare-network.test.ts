@@ -22,7 +22,7 @@ async function prepare(rules: RuleAccess) {
   const log: Log = { ...silentLog, error: (word) => said.push(word) };
   const layout = computeRuntimeLayout(directory);
   await mkdir(layout.cniConfigDirectory);
-  await prepareNetwork(layout, { bridge: BRIDGE, podCidr: "10.71.0.0/16", log, rules });
+  await prepareNetwork(layout, { bridge: BRIDGE, podCidr: "10.71.0.0/16", log, open: () => rules });
   const { plugins } = JSON.parse(await readFile(networkConfigPath(layout), "utf8"));
   return { portmap: plugins[1], said };
 }
@@ -39,8 +39,25 @@ describe("CVE-2020-8558: host ports answer on the node's 127.0.0.1", () => {
     const { portmap, said } = await prepare({ list: missing, change: missing });
     expect(portmap).toEqual({ type: "portmap", capabilities: { portMappings: true }, snat: false });
     expect(said).toEqual([
+      "pods do not reach what is beyond this node: their calls cannot have the node's address",
       "pods cannot be kept from the node's loopback",
       "host ports do not answer on this node's 127.0.0.1: install iptables, and start nodelet again",
     ]);
   });
+});
+
+it("pods of each address family call from the node's address", async () => {
+  const changed: string[] = [];
+  const layout = computeRuntimeLayout(directory);
+  await mkdir(layout.cniConfigDirectory);
+  await prepareNetwork(layout, {
+    ...{ bridge: BRIDGE, podCidr: "10.71.0.0/16,fd71::/64", log: silentLog },
+    open: (program, table) => ({
+      list: async () => "",
+      change: async (words) => {
+        if (table === "nat") changed.push(`${program} ${words.slice(0, 4).join(" ")}`);
+      },
+    }),
+  });
+  expect(changed).toEqual(["iptables -I POSTROUTING -s 10.71.0.0/16", "ip6tables -I POSTROUTING -s fd71::/64"]);
 });

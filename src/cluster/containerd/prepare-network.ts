@@ -5,24 +5,26 @@ import type { Log } from "../../base/log.ts";
 import { ensureFile } from "../processes/ensure-file.ts";
 import { computeCniConfig } from "./cni-config.ts";
 import { openRules, type RuleAccess } from "./iptables-rules.ts";
-import { createLoopbackGuard, type LoopbackGuard } from "./loopback-guard.ts";
+import { createLoopbackGuard } from "./loopback-guard.ts";
+import { createMasqueradeGuard } from "./masquerade-guard.ts";
+import { joinGuards, type RuleGuard } from "./rule-guard.ts";
 import { networkConfigPath, type RuntimeLayout } from "./runtime-layout.ts";
 
 interface NetworkOptions {
   bridge: string;
   podCidr: string;
   log: Log;
-  /** The table `raw` of IPv4. Default: this machine's. */
-  rules?: RuleAccess;
+  /** Opens a table of rules. Default: this machine's. */
+  open?: (...table: Parameters<typeof openRules>) => RuleAccess;
 }
 
 /**
- * Writes the configuration of the pod network and puts its loopback guard in place, before a pod starts. Where the guard
+ * Writes the configuration of the pod network and puts its guards in place, before a pod starts. Where the loopback guard
  * cannot be had, host ports do not answer on the node's 127.0.0.1, and the bridge is closed to it, because pods could
  * reach every server there otherwise. The caller keeps the returned guard.
  */
-export async function prepareNetwork(layout: RuntimeLayout, options: NetworkOptions): Promise<LoopbackGuard> {
-  const { bridge, podCidr, log, rules = openRules("iptables", "raw") } = options;
+export async function prepareNetwork(layout: RuntimeLayout, options: NetworkOptions): Promise<Pick<RuleGuard, "keep">> {
+  const { bridge, podCidr, log, open = openRules } = options;
   const { networkName, cniAddressDirectory: addressDirectory } = layout;
   const write = async (isLoopbackGuarded: boolean) => {
     const text = computeCniConfig({ networkName, bridge, podCidr, addressDirectory, isLoopbackGuarded });
@@ -30,8 +32,14 @@ export async function prepareNetwork(layout: RuntimeLayout, options: NetworkOpti
   };
   // The file tells whoever removes the network that there is one, so it is there before the first rule.
   await write(false);
-  const guard = createLoopbackGuard({ rules, log }, { networkName, bridge });
-  if (await guard.ensure()) {
+  const loopback = createLoopbackGuard({ rules: open("iptables", "raw"), log }, { networkName, bridge });
+  const ways = podCidr.split(",").map((range) => {
+    const rules = open(range.includes(":") ? "ip6tables" : "iptables", "nat");
+    return createMasqueradeGuard({ rules, log }, { networkName, range });
+  });
+  for (const way of ways) await way.ensure();
+  const guard = joinGuards([loopback, ...ways]);
+  if (await loopback.ensure()) {
     await write(true);
     return guard;
   }

@@ -44,7 +44,7 @@ export async function removeRunState(directory: string): Promise<void> {
       // No new plugin begins now, and what the running ones make is removed after they end.
       async () => await terminateAll(await findPlugins(layout), PLUGIN_GRACE_PERIOD_MS),
       async () => await removeNetwork(layout, containerIds),
-      async () => await unmountBeneath(directory),
+      async () => await unmountBeneath(directory, layout.root),
     ],
     `removing the runtime in ${directory}`,
   );

@@ -19,12 +19,13 @@ import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "./cni-config.ts";
 import { type ContainerdVersion, computeContainerdConfig, parseContainerdVersion } from "./containerd-config.ts";
 import { ensureBridge } from "./ensure-bridge.ts";
 import { createImageImporter, type ImageImporter } from "./image-importer.ts";
-import { GUARD_PERIOD_MS, type LoopbackGuard } from "./loopback-guard.ts";
+
 import { findProgram, readCniBinDirectory, readHasSysResource, readSnapshotter } from "./machine-facts.ts";
 import { ensureMountNamespace } from "./mount-namespace.ts";
 import { prepareNetwork } from "./prepare-network.ts";
 import { removeResults } from "./remove-network.ts";
 import { listContainers } from "./remove-runtime.ts";
+import { GUARD_PERIOD_MS, type RuleGuard } from "./rule-guard.ts";
 import { computeRuntimeLayout, type RuntimeLayout } from "./runtime-layout.ts";
 
 export interface ContainerdOptions {
@@ -117,7 +118,7 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
 }
 
 /** Keeps the guard for as long as the daemon runs. */
-function keepGuard(daemon: Daemon, guard: LoopbackGuard, periodMs = GUARD_PERIOD_MS): Daemon {
+function keepGuard(daemon: Daemon, guard: Pick<RuleGuard, "keep">, periodMs = GUARD_PERIOD_MS): Daemon {
   const keeping = new AbortController();
   const kept = guard.keep(systemClock, { periodMs, signal: keeping.signal });
   return {

@@ -148,6 +148,7 @@ function agentCommand(layout: StateLayout, { kubeletRoot }: PodPlaces, options: 
     "--nodelet-ignore-other-kinds",
     // This may be any machine of the user, whose kernel is not the cluster's.
     "--nodelet-keep-kernel-tunables",
+    "--nodelet-own-cgroup-root",
     ...loggingArguments(options.logging, "--logging-format"),
     ...options.kubeletArguments,
   ];

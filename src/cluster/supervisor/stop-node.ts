@@ -1,7 +1,7 @@
-import { readdir, readlink, rm } from "node:fs/promises";
+import { readdir, readlink, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { CodedError, runAll } from "../../base/errors.ts";
+import { CodedError, codeOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { unmountBeneath } from "../containerd/mount-namespace.ts";
 import { countRunningPods, endContainerd, removeRunState } from "../containerd/remove-runtime.ts";
@@ -64,7 +64,6 @@ export async function removeNodeRunState(layout: StateLayout, log: Log): Promise
       async () => await removeProxyRules(layout),
       async () => await removeRunState(layout.runtime),
       async () => await removeOwnCgroup(layout.directory, log),
-      async () => await unmountBeneath(layout.directory),
       async () => await removeLogLinks(podLogs),
       async () => await removeKubeletRoot(kubeletRoot),
       async () => await rm(layout.agentSocket, { force: true }),
@@ -73,10 +72,17 @@ export async function removeNodeRunState(layout: StateLayout, log: Log): Promise
   );
 }
 
-/** What is still mounted is somebody's data: nothing is removed before all of it is unmounted. */
+/**
+ * What is still mounted is somebody's data: nothing is removed before all of it is unmounted. A directory with a file
+ * system of its own stays, empty.
+ */
 async function removeKubeletRoot(directory: string): Promise<void> {
   await unmountBeneath(directory);
-  await rm(directory, { recursive: true, force: true });
+  for (const name of await readdir(directory).catch(() => []))
+    await rm(join(directory, name), { recursive: true, force: true });
+  await rmdir(directory).catch((error: unknown) => {
+    if (!["ENOENT", "EBUSY"].includes(codeOf(error) ?? "")) throw error;
+  });
 }
 
 /** Removes the log links of containers that were killed rather than removed. Links to other kubelets' logs stay. */

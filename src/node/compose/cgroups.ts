@@ -49,6 +49,7 @@ export function composeCgroups(
     },
     {
       root: kubelet.cgroupRoot,
+      ownsRoot: config.ownsCgroupRoot,
       driver: kubelet.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",
       maxTasksOfPod: kubelet.podPidsLimit > 0 ? BigInt(kubelet.podPidsLimit) : undefined,
       reserved: listReservedCgroups(kubelet, { protectsMemory: facts.memoryQos !== undefined }),

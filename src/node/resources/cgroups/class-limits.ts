@@ -6,6 +6,7 @@ import type { CgroupLimits } from "../../../host/cgroup-tree-port.ts";
 import type { CgroupUsage } from "../../../host/cgroups-port.ts";
 import { type ClassRequests, NO_CLASS_REQUESTS } from "../sizes/class-requests.ts";
 import type { ClassLimits, Standing } from "./cgroup-hierarchy.ts";
+import type { CgroupName } from "./cgroup-name.ts";
 
 export const CLASSES: readonly QosClass[] = ["Guaranteed", "Burstable", "BestEffort"];
 
@@ -14,6 +15,7 @@ interface ClassLimitsDeps {
   /** Reads a cgroup with the details of its limits. */
   readUsage(path: string): Promise<CgroupUsage | undefined>;
   classLimits(requests: ClassRequests): ClassLimits;
+  protectedRoot?: CgroupName | undefined;
 }
 
 /** Keeps the limits of the QoS classes' cgroups. `wanted` tells what they are to be for the pods of now. */
@@ -32,6 +34,9 @@ export function createClassLimits(deps: ClassLimitsDeps, wanted: () => ClassLimi
    * `retrySetMemoryReserve`).
    */
   const write = async ({ tree, pathOf, nameOf }: Standing, qosClass: QosClass, limits: CgroupLimits) => {
+    // The kernel protects a cgroup no further than those above it.
+    if (deps.protectedRoot !== undefined && deps.protectedRoot.length > 0 && limits.memoryMin !== undefined)
+      await tree.limit(pathOf(deps.protectedRoot), { memoryMin: limits.memoryMin });
     const path = pathOf(nameOf(qosClass));
     const { memoryBytes } = limits;
     const used = memoryBytes === undefined ? undefined : (await deps.readUsage(path))?.memory?.usage;

@@ -13,7 +13,7 @@ import { type ClassRequests, NO_CLASS_REQUESTS } from "../sizes/class-requests.t
 import type { SizingFacts } from "../sizes/sizing-facts.ts";
 import { createCgroupDriver } from "./cgroup-driver.ts";
 import { type CgroupHierarchy, checkCgroupRoot, createCgroupHierarchy } from "./cgroup-hierarchy.ts";
-import type { CgroupDriver } from "./cgroup-name.ts";
+import { type CgroupDriver, partsOf } from "./cgroup-name.ts";
 import { createTreeMeasure } from "./measured-tree.ts";
 import { createMemoryQosMetrics } from "./memory-qos-metrics.ts";
 import { createNodeAllocatable, type ReservedCgroup } from "./node-allocatable.ts";
@@ -48,6 +48,8 @@ interface NodeCgroupsDeps {
 interface NodeCgroupsOptions {
   /** The cgroup beneath which pods get theirs; empty for the root of all. */
   readonly root: string;
+  /** Nobody else has cgroups there. */
+  readonly ownsRoot: boolean;
   /** The driver that is used where the runtime is too old to name its own. */
   readonly driver: CgroupDriver;
   /** The highest number of processes of a pod; undefined means as many as the node has. */
@@ -69,6 +71,7 @@ export function createNodeCgroups(deps: NodeCgroupsDeps, options: NodeCgroupsOpt
     readUsage: async (path) => await deps.files.read(path, { details: true }),
     amountsOf: computePodAmounts,
     classLimits,
+    protectedRoot: options.ownsRoot ? partsOf(options.root) : undefined,
     onRequests: observeRequests ?? (() => undefined),
   });
   return {

@@ -169,6 +169,18 @@ describe("the memory of the classes", () => {
   });
 });
 
+it("what pods ask for is protected in the cgroup above all of them as well, where that is the node's own", async () => {
+  const rig = createCgroupsRig({ protectedRoot: "/own" });
+  await rig.tree.make("/own");
+  await rig.hierarchy.raise(rig.stopping.signal);
+  const protectedBytes = () => ["/own", "/own/kubepods"].map((path) => rig.tree.limits.get(path)?.memoryMin);
+  await ensure(rig, makeGuaranteedPod("a", 300));
+  await ensure(rig, makePod("b", 100));
+  expect(protectedBytes()).toEqual([400n, 400n]);
+  await release(rig, "a");
+  expect(protectedBytes()).toEqual([100n, 100n]);
+});
+
 describe("where systemd makes the cgroups", () => {
   const SLICE = "kubepods-besteffort-poda_b.slice";
   const PATH = `/kubepods.slice/kubepods-besteffort.slice/${SLICE}`;

@@ -63,6 +63,8 @@ interface PodCgroupsDeps {
   amountsOf(pod: Pod): PodAmounts;
   /** Computes the limits of the classes from what their pods ask for together. */
   classLimits(requests: ClassRequests): ClassLimits;
+  /** The cgroup that holds the one of all pods and nothing else. Default: there is none, or it is another's. */
+  protectedRoot?: CgroupName | undefined;
   /** Hears what the pods of the classes ask for, at each change. */
   onRequests(requests: ClassRequests): void;
 }

@@ -10,7 +10,7 @@ import { createFakeSystemd, type FakeSystemd } from "../../../../host/fake/fake-
 import { fileError } from "../../../../host/file-error.ts";
 import { type ClassRequests, NO_CLASS_REQUESTS } from "../../sizes/class-requests.ts";
 import { type CgroupHierarchy, type ClassLimits, createCgroupHierarchy } from "../cgroup-hierarchy.ts";
-import type { CgroupDriver } from "../cgroup-name.ts";
+import { type CgroupDriver, partsOf } from "../cgroup-name.ts";
 import { createPodCgroups, type PodCgroups } from "../pod-cgroups.ts";
 import { createSliceTree } from "../slice-tree.ts";
 
@@ -39,6 +39,8 @@ interface CgroupsRigOptions {
   readonly driver?: CgroupDriver;
   /** The memory of the burstable pods, of which that of the guaranteed pods is kept back. Undefined: no limit. */
   readonly classMemory?: bigint;
+  /** Pods have their cgroups beneath this one, and what they ask for is protected. Default: beneath the root, and it is not. */
+  readonly protectedRoot?: string;
   askRuntime?(): Promise<void>;
   readUsage?(): Promise<CgroupUsage>;
 }
@@ -55,7 +57,10 @@ export function createCgroupsRig(options: CgroupsRigOptions = {}): CgroupsRig {
     const memory =
       options.classMemory === undefined ? {} : { memoryBytes: options.classMemory - Guaranteed.memoryBytes };
     return {
-      Guaranteed: { hugepages: new Map([["2MB", 1n]]) },
+      Guaranteed: {
+        hugepages: new Map([["2MB", 1n]]),
+        ...(options.protectedRoot !== undefined && { memoryMin: Guaranteed.memoryBytes + Burstable.memoryBytes }),
+      },
       Burstable: { cpuShares: Burstable.milliCpu, ...memory },
       BestEffort: { cpuShares: 2n },
     };
@@ -78,7 +83,7 @@ export function createCgroupsRig(options: CgroupsRigOptions = {}): CgroupsRig {
       readLimits: async () => NODE_LIMITS,
       classLimits: classLimits(NO_CLASS_REQUESTS),
     },
-    { root: "/" },
+    { root: options.protectedRoot ?? "/" },
   );
   const pods = createPodCgroups({
     clock,
@@ -91,6 +96,7 @@ export function createCgroupsRig(options: CgroupsRigOptions = {}): CgroupsRig {
       return { milliCpu, memoryBytes: milliCpu };
     },
     classLimits,
+    protectedRoot: options.protectedRoot === undefined ? undefined : partsOf(options.protectedRoot),
     onRequests: (now) => requests.push(now),
   });
   return { clock, tree, systemd, hierarchy, pods, warnings, requests, nodeEvents: [], stopping: new AbortController() };
