@@ -29,10 +29,10 @@ export interface ServedRequest {
   /** Aborted when the client has gone or the server closes. */
   readonly signal: AbortSignal;
   /**
-   * Notes that the client has proven who it is. From then on its connection makes room for others only where those of
-   * all strangers have, and never while a request of it is open.
+   * Notes that the client has proven to be this user. From then on its connection makes room for others only where those
+   * of all strangers have, and counts among those of its user.
    */
-  vouch(): void;
+  vouch(user: string): void;
   /** Rejects with a CodedError: `body-too-large` when there is more, `body-aborted` when the client left. */
   readBody(maxBytes: number): Promise<Buffer>;
   /**
@@ -207,9 +207,15 @@ export interface HttpLimits {
   /**
    * Beyond this number a new connection closes another one. The address that has most connections of strangers loses
    * the one that has been quiet for longest, or else one with an open request. Where no stranger is left, the quietest
-   * connection of a known client goes. If none is quiet, the new one is closed.
+   * connection of a known client goes. If none is quiet, the user who has most connections loses one with an open
+   * request, so that nobody keeps all others out. If nobody has two, the new one is closed.
    */
   readonly maxConnections: number;
+  /**
+   * Bytes that the open requests of all connections hold: heads, and bodies as far as they have come. Beyond it the user,
+   * or the address of strangers, who holds most loses the connection that holds most.
+   */
+  readonly maxHeldBytes: number;
   /** Streams of one connection at a time. HTTP/2 tells the number to the client, and refuses more. */
   readonly maxStreams: number;
   /** Bytes of a request's line and headers; more is answered with 431. */
@@ -227,6 +233,7 @@ export const HTTP_LIMITS: HttpLimits = {
   quietMs: 90_000,
   waitMs: 60_000,
   maxConnections: 4096,
+  maxHeldBytes: 128 * 1024 * 1024,
   maxStreams: 1000,
   maxHeaderBytes: 64 * 1024,
 };

@@ -112,21 +112,13 @@ export interface Files {
   openBeneath(root: string, path: string, options?: { readonly refusesLinks: boolean }): Promise<OpenedFile>;
   /** Does the same as `list`, for a directory that is looked up as in `openBeneath`. `ENOTDIR` for anything else. */
   listBeneath(root: string, path: string): Promise<DirectoryEntry[]>;
+  /** Opens a directory that is looked up as in `openBeneath`; any link on the way is `ELOOP`. `ENOTDIR` for anything else. */
+  openDirectoryBeneath(root: string, path: string): Promise<OpenedDirectory>;
   /**
    * Gives a file another name in the same file system. It replaces nothing: an existing name is `EEXIST`. At every
    * moment at least one of the two names leads to the file; a crash may leave both.
    */
   rename(from: string, to: string): Promise<void>;
-  /**
-   * Compresses a file with gzip and writes it, with its mode, to `to`. It is written as `unfinished` at first,
-   * replacing anything there, and is on the disk before it gets its final name. A link at `from` is `ELOOP`. The memory
-   * needed does not depend on the file's length.
-   */
-  compress(
-    from: string,
-    to: { readonly path: string; readonly unfinished: string },
-    signal: AbortSignal,
-  ): Promise<void>;
   /**
    * Calls `onChange` once when the watch is in force, and again after something in the directory changed (several
    * changes may give one call). Resolves when the signal fires. Also resolves, after a last call, when the directory
@@ -138,6 +130,32 @@ export interface Files {
    * somebody looks. Rejects if it cannot.
    */
   noteRemovals(directory: string): Promise<Removals>;
+}
+
+/**
+ * A directory that is held open. What is done through it is done in it, even if its name goes or leads elsewhere meanwhile.
+ * It is named by the names of its entries. The opener closes it.
+ */
+export interface OpenedDirectory {
+  /** Does the same as `Files.list`. */
+  list(): Promise<DirectoryEntry[]>;
+  /** Does the same as `Files.remove`. */
+  remove(name: string): Promise<void>;
+  /** Does the same as `Files.rename`. */
+  rename(from: string, to: string): Promise<void>;
+  /**
+   * Compresses a file with gzip and writes it, with its mode, to `to`. It is written as `unfinished` at first,
+   * replacing anything there, and is on the disk before it gets its final name. A link at `from` is `ELOOP`. The memory
+   * needed does not depend on the file's length.
+   */
+  compress(from: string, to: CompressedNames, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a compressed file is called, and what it is called until it is whole. */
+export interface CompressedNames {
+  readonly name: string;
+  readonly unfinished: string;
 }
 
 /** The names that left a directory. They are hints: some may be missing after thousands of changes. */

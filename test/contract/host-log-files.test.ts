@@ -107,7 +107,9 @@ describe.each([
     const text = "a line of a log\n".repeat(50_000);
     await write("log", text);
     await write("log.tmp", "half");
-    await files.compress(path("log"), { path: path("log.gz"), unfinished: path("log.tmp") }, signal);
+    const opened = await files.openDirectoryBeneath(directory, "");
+    await opened.compress("log", { name: "log.gz", unfinished: "log.tmp" }, signal);
+    await opened.close();
     const compressed = await files.read(path("log.gz"), 100_000);
     expect(gunzipSync(compressed).toString()).toBe(text);
     expect((await files.stat(path("log.gz")))?.mode).toBe(0o640);
@@ -123,15 +125,51 @@ describe.each([
     await write("secret", "secret");
     await files.link(path("secret"), path("link"));
     await harness.makeFifo(path("fifo"));
-    const to = { path: path("log.gz"), unfinished: path("log.tmp") };
-    await expect(files.compress(path(name), to, signal)).rejects.toMatchObject({ code });
+    const opened = await files.openDirectoryBeneath(directory, "");
+    const to = { name: "log.gz", unfinished: "log.tmp" };
+    await expect(opened.compress(name, to, signal)).rejects.toMatchObject({ code });
+    await opened.close();
     expect((await files.list(directory)).map((entry) => entry.name)).toEqual(["fifo", "link", "root", "secret"]);
   });
 
   it("compresses nothing once it is to stop", async () => {
     await write("log", "text");
-    const to = { path: path("log.gz"), unfinished: path("log.tmp") };
-    await expect(files.compress(path("log"), to, AbortSignal.abort())).rejects.toMatchObject({ name: "AbortError" });
+    const opened = await files.openDirectoryBeneath(directory, "");
+    const to = { name: "log.gz", unfinished: "log.tmp" };
+    await expect(opened.compress("log", to, AbortSignal.abort())).rejects.toMatchObject({ name: "AbortError" });
+    await opened.close();
     expect((await files.list(directory)).map(({ name }) => name)).toEqual(["log", "root"]);
+  });
+
+  it("works on in the directory that it opened, whatever its name leads to by then", async () => {
+    for (const name of ["old", "log", "log.1"]) {
+      await write(`root/deep/${name}`, "of the pod");
+      await files.makeDirectory(path("secret"), 0o755);
+      await write(`secret/${name}`, "secret");
+    }
+    const opened = await files.openDirectoryBeneath(path("root"), "deep");
+    await harness.rename(path("root/deep"), path("root/moved"));
+    await files.link(path("secret"), path("root/deep"));
+    expect((await opened.list()).map(({ name }) => name)).toEqual(["log", "log.1", "old"]);
+    await opened.remove("old");
+    await opened.compress("log.1", { name: "log.1.gz", unfinished: "log.1.tmp" }, signal);
+    await opened.rename("log", "log.2");
+    await opened.close();
+    const names = async (name: string) => (await files.list(path(name))).map((entry) => entry.name);
+    expect(await names("secret")).toEqual(["log", "log.1", "old"]);
+    expect(await names("root/moved")).toEqual(["log.1", "log.1.gz", "log.2"]);
+  });
+
+  it.each([
+    ["link", "ELOOP"],
+    ["link/below", "ELOOP"],
+    ["log", "ENOTDIR"],
+    ["none", "ENOENT"],
+    ["../secret", "EINVAL"],
+  ])("opens no %s for a directory", async (name, code) => {
+    await files.makeDirectory(path("root/deep/below"), 0o755);
+    await files.link("deep", path("root/link"));
+    await write("root/log", "text");
+    await expect(files.openDirectoryBeneath(path("root"), name)).rejects.toMatchObject({ code });
   });
 });

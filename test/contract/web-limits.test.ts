@@ -39,7 +39,8 @@ describe("a server whose clients take and do not give", () => {
       if (request.path === "/long") return { ...answer, body: LONG_ANSWER };
       if (request.path === "/pieces")
         return { ...answer, body: Array.from({ length: 64 }, () => LONG_ANSWER.subarray(0, 2 ** 20)) };
-      if (request.header("authorization").length > 0) request.vouch();
+      const [user] = request.header("authorization");
+      if (user !== undefined) request.vouch(user);
       if (request.path === "/stream") return { ...answer, body: { stream: (writer) => void writers.push(writer) } };
       if (request.method === "POST") {
         const body = request.readBody(1000);
@@ -205,8 +206,8 @@ describe("a server whose clients take and do not give", () => {
   it("refuses a connection when all that it has are in use", async () => {
     await listen({ maxConnections: 2 });
     const used = [await connectSecurely(), await connectSecurely()];
-    for (const socket of used) {
-      socket.write(`GET /stream HTTP/1.1\r\n${HEADERS}Authorization: known\r\n\r\n`);
+    for (const [index, socket] of used.entries()) {
+      socket.write(`GET /stream HTTP/1.1\r\n${HEADERS}Authorization: known ${index}\r\n\r\n`);
       await once(socket, "data");
     }
     await closed(connectTcp());

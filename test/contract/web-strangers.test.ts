@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../../src/host/http-server.ts";
 import { listenHttp } from "../../src/host/linux/network/listen-http.ts";
 import { issueLoopbackCertificate, type LoopbackCertificates, webOptions } from "./loopback-certificate.ts";
@@ -11,14 +11,16 @@ import { issueLoopbackCertificate, type LoopbackCertificates, webOptions } from 
 const STRANGER = "127.0.0.2";
 const LONG_MS = 600_000;
 const LIMITS = { greetingMs: LONG_MS, headersMs: LONG_MS, quietMs: LONG_MS, waitMs: LONG_MS };
-const TOKEN = "Authorization: Bearer good\r\n";
+const tokenOf = (user: string) => `Authorization: Bearer ${user}\r\n`;
+const TOKEN = tokenOf("good");
 const UPGRADE = "Connection: Upgrade\r\nUpgrade: test\r\n";
 
 const get = (path: string, headers = "") => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
 
-/** Whoever has the token is known; the identity of everybody else takes for ever to find out. */
+/** Whoever has a good token is known; the identity of everybody else takes for ever to find out. */
 const handler: HttpHandler = async (request) => {
-  if (request.header("authorization")[0] === "Bearer good") request.vouch();
+  const [, user] = /^Bearer (good.*)$/.exec(request.header("authorization")[0] ?? "") ?? [];
+  if (user !== undefined) request.vouch(user);
   else if (request.method === "POST") await request.readBody(1_000_000);
   else if (request.path === "/asks-elsewhere") await once(request.signal, "abort");
   if (request.isUpgrade) return { status: 101, body: { takeOver: echo } };
@@ -118,14 +120,27 @@ describe.each(SERVERS)("$name, full of strangers", ({ isSecure, http2 }) => {
     expect(await say(modest, get("/"))).toContain("200 OK");
   });
 
-  it("never closes a stream of a client whom it knows, and refuses others when it has no other", async () => {
+  async function openStream(user: string): Promise<Socket> {
+    const stream = await open("127.0.0.1");
+    expect(await say(stream, get("/exec", `${tokenOf(user)}${UPGRADE}`))).toContain("101 Switching");
+    return stream;
+  }
+
+  it("lets nobody keep all others out, however well known", async () => {
+    await listen(FEW);
+    const modest = await openStream("good, and modest");
+    const greedy: Socket[] = [];
+    for (let count = 1; count < FEW; count++) greedy.push(await openStream("good, and greedy"));
+    const newcomer = await openStream("good, and late");
+    const [oldest, ...others] = greedy;
+    await vi.waitFor(() => expect(oldest?.destroyed).toBe(true), { timeout: 60_000 });
+    for (const stream of [modest, newcomer, ...others]) expect(await say(stream, "still here")).toBe("still here");
+  });
+
+  it("never closes the only stream of a client whom it knows, and refuses others when it has no other", async () => {
     await listen(FEW);
     const streams: Socket[] = [];
-    for (let count = 0; count < FEW; count++) {
-      const stream = await open("127.0.0.1");
-      streams.push(stream);
-      expect(await say(stream, get("/exec", `${TOKEN}${UPGRADE}`))).toContain("101 Switching");
-    }
+    for (let count = 0; count < FEW; count++) streams.push(await openStream(`good ${count}`));
     const refused = await open(STRANGER, false);
     refused.resume();
     if (!refused.closed) await new Promise((resolve) => refused.once("close", resolve));

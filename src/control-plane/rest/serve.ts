@@ -126,9 +126,9 @@ interface Proven extends Asked {
 async function answer(deps: ServeDeps, request: ServedRequest, proven: Proven): Promise<ServedAnswer> {
   const { target, warn, audit } = proven;
   checkTimeout(request, target);
+  if (proven.user.groups.includes(AUTHENTICATED)) request.vouch(proven.user.username);
   const user = deps.users.impersonate(proven.user, request);
   if (user !== proven.user) audit?.impersonate(user);
-  if (user.groups.includes(AUTHENTICATED)) request.vouch();
   const attributes = attributesOf(request, target, user);
   const decision = deps.authorize(attributes);
   audit?.annotate("authorization.k8s.io/decision", decision.allowed ? "allow" : "forbid");

@@ -1,13 +1,14 @@
 import { throwIfAborted } from "../../base/abort.ts";
 import { fileError } from "../file-error.ts";
 import type { FileType } from "../file-type.ts";
-import type { DirectoryEntry, Files, NewTree, Removals } from "../port.ts";
+import type { DirectoryEntry, Files, NewTree, OpenedDirectory, Removals } from "../port.ts";
 import { findBeneath } from "./bind-beneath-in-memory.ts";
 import { changeGroup } from "./change-group-in-memory.ts";
 import { readDiskUsage } from "./disk-usage-in-memory.ts";
 import { childrenOf, type MemoryEntry } from "./memory-entry.ts";
 import { type MemoryTree, refuseReadOnly, statusOf, typeOf } from "./memory-tree.ts";
-import { compressFile, openBeneath, renameFile } from "./open-files-in-memory.ts";
+import { openDirectory } from "./open-directory-in-memory.ts";
+import { openBeneath, renameFile } from "./open-files-in-memory.ts";
 import { createWatchers } from "./watchers.ts";
 
 /**
@@ -46,7 +47,7 @@ export interface FileAccess {
   phase: "before" | "after";
 }
 
-type FileOperation = keyof Files | "notify";
+type FileOperation = keyof Files | keyof OpenedDirectory | "notify";
 
 export function createFakeFiles(tree: MemoryTree): FakeFiles {
   const hooks = new Set<FileHook>();
@@ -58,7 +59,7 @@ export function createFakeFiles(tree: MemoryTree): FakeFiles {
   });
   tree.subscribe(watchers.changed);
 
-  const access = async <T>(operation: keyof Files, path: string, effect: () => T): Promise<T> => {
+  const access = async <T>(operation: FileOperation, path: string, effect: () => T): Promise<T> => {
     await callHooks({ operation, path, phase: "before" });
     const result = effect();
     await callHooks({ operation, path, phase: "after" });
@@ -100,10 +101,10 @@ function noteRemovalsInMemory(tree: MemoryTree, watched: MemoryEntry): Removals 
   };
 }
 
-type Access = <T>(operation: keyof Files, path: string, effect: () => T) => Promise<T>;
+type Access = <T>(operation: FileOperation, path: string, effect: () => T) => Promise<T>;
 
 function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch" | "noteRemovals"> {
-  return {
+  const files: Omit<Files, "watch" | "noteRemovals"> = {
     read: async (path, maxBytes) =>
       access("read", path, () => {
         const data = findFile(tree, "read", path);
@@ -123,10 +124,12 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
     openBeneath: async (root, path, options) =>
       access("openBeneath", `${root}/${path}`, () => openBeneath(tree, { root, path, ...options })),
     rename: async (from, to) => access("rename", from, () => renameFile(tree, from, to)),
-    async compress(from, to, signal) {
-      throwIfAborted(signal);
-      await access("compress", from, () => compressFile(tree, from, to));
-    },
+    openDirectoryBeneath: async (root, path) =>
+      access("openDirectoryBeneath", `${root}/${path}`, () => {
+        const entry = findBeneath(tree, { root, path, refusesLinks: true });
+        if (entry.content.kind !== "directory") throw fileError("ENOTDIR", "open", `${root}/${path}`);
+        return openDirectory(entry, { tree, access, files });
+      }),
     setGroup: async (path, group, mode) =>
       access("setGroup", path, () => {
         const entry = findDirectory(tree, "chmod", path);
@@ -180,6 +183,7 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
     remove: async (path) => access("remove", path, () => removeTree(tree, path)),
     removeEmptyDirectory: async (path) => access("removeEmptyDirectory", path, () => removeEmpty(tree, path)),
   };
+  return files;
 }
 
 function createOperator(tree: MemoryTree): Omit<FakeFiles, keyof Files | "intercept"> {

@@ -38,7 +38,7 @@ export function renameFile(tree: MemoryTree, from: string, to: string): void {
   tree.attach(target, source.entry);
 }
 
-/** Does what the port's `compress` says, in one step. */
+/** Does what the port's `OpenedDirectory.compress` says, in one step. */
 export function compressFile(tree: MemoryTree, from: string, to: { path: string; unfinished: string }): void {
   const source = fileAt(tree, from);
   const unfinished = tree.walk(to.unfinished, { operation: "unlink", followLast: false });

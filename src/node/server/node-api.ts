@@ -47,7 +47,7 @@ export function createNodeApi(deps: NodeApiDeps, gates: EndpointGates): HttpHand
       return { status: 401, body: "Unauthorized", closes: true };
     }
     const { user } = authentication;
-    if (isProven(user)) request.vouch();
+    if (isProven(user)) request.vouch(user.name);
     const { verb, subresources } = computeRequestAttributes(request.method, request.path);
     for (const subresource of subresources) {
       const asked = `user=${user.name}, verb=${verb}, resource=nodes, subresource=${subresource}`;

@@ -47,7 +47,7 @@ export interface ServiceProxy {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Rules that somebody changed are back within a minute, the time of the transaction included. */
+/** Rules that somebody changed are back within a minute, unless there are so many that looking at them takes seconds. */
 const CHECK_PERIOD_MS = 30_000;
 
 /** Builds the proxy. */

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
-import { isAbort, untilAborted } from "../../base/abort.ts";
+import { isAbort, sleep, untilAborted } from "../../base/abort.ts";
 import { CodedError } from "../../base/errors.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { createFakeClock, type FakeClock } from "../../host/fake/fake-clock.ts";
@@ -15,6 +15,10 @@ let described: { chain: string; rules: string[] } | undefined;
 let failure: Error | undefined;
 /** nft never ends by itself. */
 let hangs: boolean;
+/** How long nft takes to describe the table. */
+let describeMs: number;
+/** When nft was asked to describe the table, in seconds. */
+let checks: number[];
 /** The calls for stale flows; none of them ends by itself. */
 let forgotten: number[];
 beforeEach(() => {
@@ -24,6 +28,8 @@ beforeEach(() => {
   described = { chain: "c", rules: ["accept"] };
   failure = undefined;
   hangs = false;
+  describeMs = 0;
+  checks = [];
   forgotten = [];
 });
 
@@ -50,7 +56,9 @@ function start() {
       if (failure !== undefined) throw failure;
       if (statements.length > 0) applied.push([...statements]);
     },
-    async describe() {
+    async describe(_family: string, _table: string, signal: AbortSignal) {
+      checks.push(clock.monotonic() / 1_000);
+      if (describeMs > 0) await sleep(clock, describeMs, signal);
       if (described === undefined) return undefined;
       const rules = described.rules.map((expr) => ({ rule: { chain: "c", expr } }));
       return JSON.stringify({ nftables: [{ chain: { name: described.chain } }, ...rules] });
@@ -123,6 +131,21 @@ it.each<[string, typeof described]>([
   await untilApplied(2);
   expect(applied[1]?.slice(0, 3)).toEqual(WHOLE);
   expect(warnings).toEqual(["somebody changed the rules of services; they are put back"]);
+});
+
+it.each<[seconds: number, times: number[]]>([
+  [0, [30, 60, 90]],
+  [1, [30, 60, 90]],
+  // A check of four seconds is followed by 116 seconds without one, and one of a minute by ten minutes.
+  [4, [30, 150, 270]],
+  [60, [30, 690, 1_350]],
+])("looks at rules whose check takes %d seconds in a thirtieth of the time", async (seconds, times) => {
+  start();
+  await untilApplied(1);
+  const begun = clock.monotonic() / 1_000;
+  describeMs = seconds * 1_000;
+  while (checks.length < times.length) await clock.advance(1_000);
+  expect(checks.map((at) => at - begun)).toEqual(times);
 });
 
 it("tells of an nft that does not answer, and ends it with itself", async () => {

@@ -1,7 +1,7 @@
 import { sleep, throwIfAborted } from "../../base/abort.ts";
 import { computeBackOff } from "../../base/back-off.ts";
 import { createChangeFlag } from "../../base/change-flag.ts";
-import { type Clock, SECOND } from "../../base/clock.ts";
+import { type Clock, MINUTE, SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { createMailbox } from "../../base/mailbox.ts";
@@ -35,7 +35,10 @@ interface ApplyOptions {
   readonly families: readonly AddressFamily[];
   /** The name of the table of each family. */
   readonly table: string;
-  /** How long rules that somebody else changed stay changed at most. */
+  /**
+   * How long rules that somebody else changed stay changed. Where the check of so many rules takes long, the period is
+   * longer: checks take a thirtieth of the time at most.
+   */
   readonly checkPeriodMs: number;
 }
 
@@ -52,6 +55,10 @@ export interface AppliedTurn {
 
 /** A healthy machine takes a second for thousands of services. */
 const SLOW_MS = 10 * SECOND;
+/** So many times as long as a check took, nothing is checked after it. */
+const REST_AFTER_CHECK = 29;
+/** Rules that somebody else changed stay changed for no longer, however long a check takes. */
+const MAX_CHECK_PERIOD_MS = 10 * MINUTE;
 const RETRY = { initialMs: SECOND, maxMs: 30 * SECOND };
 
 /**
@@ -69,7 +76,7 @@ export function createApplyLoop(deps: ApplyDeps, options: ApplyOptions): ApplyLo
   const canForget = createMailbox<"rules are in force">(1);
   let isWhole = true;
   let failures = 0;
-  let checkedAt = clock.monotonic();
+  let nextCheckAt = clock.monotonic() + options.checkPeriodMs;
 
   const compile = (changes: readonly RuleInput[]): string[] => {
     const statements: string[] = [];
@@ -124,16 +131,20 @@ export function createApplyLoop(deps: ApplyDeps, options: ApplyOptions): ApplyLo
     }
   };
 
+  const isIntact = async (signal: AbortSignal): Promise<boolean> => {
+    const from = clock.monotonic();
+    const result = await check.isIntact(signal);
+    const restMs = Math.min(REST_AFTER_CHECK * (clock.monotonic() - from), MAX_CHECK_PERIOD_MS);
+    nextCheckAt = Math.max(from + options.checkPeriodMs, clock.monotonic() + restMs);
+    return result;
+  };
+
   /** Waits for a change. Looks at the kernel's rules when that is due, however many changes there are. */
   const untilWork = async (signal: AbortSignal) => {
     for (;;) {
-      const leftMs = checkedAt + options.checkPeriodMs - clock.monotonic();
-      if (leftMs <= 0) {
-        checkedAt = clock.monotonic();
-        isWhole = !(await check.isIntact(signal));
-      }
+      if (clock.monotonic() >= nextCheckAt) isWhole = !(await isIntact(signal));
       if (pending.length > 0 || isWhole) return;
-      await changed.wait(Math.max(leftMs, 0), signal);
+      await changed.wait(Math.max(nextCheckAt - clock.monotonic(), 0), signal);
     }
   };
 

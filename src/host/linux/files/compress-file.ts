@@ -8,7 +8,7 @@ import { fileError } from "../../file-error.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 
-/** See `Files.compress`. gzip runs beside the event loop, in the threads that read files. */
+/** See `OpenedDirectory.compress`. gzip runs beside the event loop, in the threads that read files. */
 export async function compressFile(
   from: string,
   to: { readonly path: string; readonly unfinished: string },

@@ -4,7 +4,6 @@ import {
   chmod,
   chown,
   type FileHandle,
-  link,
   lstat,
   mkdir,
   open,
@@ -20,14 +19,15 @@ import { codeOf } from "../../../base/errors.ts";
 import { fileError } from "../../file-error.ts";
 import type { FileStatus, Files } from "../../port.ts";
 import { changeGroup } from "./change-group.ts";
-import { compressFile } from "./compress-file.ts";
 import { createTree } from "./create-tree.ts";
 import { readDiskUsage } from "./disk-usage.ts";
 import { typeOf } from "./file-type.ts";
 import { isGivenWhole } from "./given-whole.ts";
 import { noteRemovals } from "./note-removals.ts";
+import { openDirectoryBeneath } from "./open-directory.ts";
 import { listDirectory, listFileBeneath, openFileBeneath } from "./open-file.ts";
 import { removeTree } from "./remove-tree.ts";
+import { renameFile } from "./rename-file.ts";
 import { watchDirectory } from "./watch-directory.ts";
 
 const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_DIRECTORY } = constants;
@@ -67,12 +67,8 @@ export const linuxFiles: Files = {
   removeEmptyDirectory,
   openBeneath: openFileBeneath,
   listBeneath: listFileBeneath,
-  async rename(from, to) {
-    // Unlike rename(2), link(2) never takes the place of another file.
-    await link(from, to);
-    await unlink(from);
-  },
-  compress: compressFile,
+  openDirectoryBeneath,
+  rename: renameFile,
   watch: watchDirectory,
   noteRemovals,
 };

@@ -5,7 +5,7 @@ import { runInBackground } from "../../../base/tasks.ts";
 import type { AnswerBody, AnswerHeaders, PacedWriter, ServedAnswer, TakenOver } from "../../http-server.ts";
 import { type AnswerResponse, sendHead } from "./answer-head.ts";
 import { QueuedWriter } from "./answer-writer.ts";
-import type { PieceBuffers } from "./piece-buffers.ts";
+import { PIECE_BYTES, type PieceBuffers } from "./piece-buffers.ts";
 import type { SendQueue } from "./send-queue.ts";
 import type { Lifetime } from "./served-request.ts";
 
@@ -72,15 +72,27 @@ function sendWholeBody(
 ): void {
   const { response, lifetime, method } = exchange;
   lifetime.waitForClient();
-  if (method === "HEAD") response.end();
-  // Node.js would write a head before a string as UTF-8, but it must be Latin-1.
-  else if (typeof body === "string") response.end(Buffer.from(body));
-  else if (Buffer.isBuffer(body)) response.end(body);
-  else {
-    const writer = new QueuedWriter(exchange, { isShared: false, isChunked: false });
-    for (const chunk of body) writer.write(chunk);
-    writer.end();
+  if (method === "HEAD") {
+    response.end();
+    return;
   }
+  // Node.js would write a head before a string as UTF-8, but it must be Latin-1.
+  const whole = typeof body === "string" ? Buffer.from(body) : body;
+  if (Buffer.isBuffer(whole) && whole.length <= PIECE_BYTES) {
+    response.end(whole);
+    return;
+  }
+  const writer = new QueuedWriter(exchange, { isShared: false, isChunked: false });
+  for (const chunk of Buffer.isBuffer(whole) ? cutToPieces(whole) : whole) writer.write(chunk);
+  writer.end();
+}
+
+/**
+ * Cuts a long body. All that is written at once is encrypted at once, so that each client that does not read would make
+ * a copy of a document that all of them share.
+ */
+function* cutToPieces(body: Buffer): Iterable<Buffer> {
+  for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
 }
 
 function sendOpenBody(body: OpenBody, exchange: WaitingExchange): void {

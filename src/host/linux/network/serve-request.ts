@@ -35,6 +35,7 @@ export type Exchange = [raw: RawRequest, response: AnswerResponse];
 export async function serveRequest(means: ServerMeans, ...[raw, response]: Exchange): Promise<void> {
   const lifetime = new Lifetime(() => cutOff(raw));
   means.connections.begin(raw, lifetime);
+  lifetime.hold(heldByHead(raw));
   const end = () => lifetime.end();
   response.once("close", end);
   response.on("error", end);
@@ -74,6 +75,7 @@ export async function serveUpgrade(
 ): Promise<void> {
   const lifetime = new Lifetime(() => socket.destroy());
   means.connections.begin(raw, lifetime);
+  lifetime.hold(heldByHead(raw));
   socket.on("error", () => undefined);
   socket.setTimeout(0);
   // Each direction of the connection stays open until its own end.
@@ -165,6 +167,11 @@ async function answerOf(means: ServerMeans, raw: RawRequest, lifetime: Lifetime)
 }
 
 const isHttp2 = (raw: RawRequest) => raw.stream !== undefined;
+
+/** What a request takes beside the bytes of its head, in the objects that stand for it. */
+const OBJECT_BYTES = 4 * 1024;
+
+const heldByHead = (raw: RawRequest) => OBJECT_BYTES + headerBytesOf(raw);
 
 const headerBytesOf = ({ rawHeaders }: RawRequest) => rawHeaders.reduce((sum, { length }) => sum + length, 0);
 

@@ -15,8 +15,8 @@ export class Lifetime {
   readonly #cutOff: () => void;
   #controller: AbortController | undefined;
   #isOver = false;
-  #onEnd: (() => void) | undefined;
-  #onVouch: (() => void) | undefined;
+  #watcher: LifetimeWatcher | undefined;
+  #heldBytes = 0;
   #waitsSince: number | undefined;
 
   /** `cutOff` ends the exchange without an answer. */
@@ -35,18 +35,24 @@ export class Lifetime {
     return this.#controller.signal;
   }
 
-  /** There is one listener, called once. */
-  onEnd(listener: () => void): void {
-    this.#onEnd = listener;
+  /** There is one watcher, which may be that of many lifetimes. */
+  watchBy(watcher: LifetimeWatcher): void {
+    this.#watcher = watcher;
   }
 
-  /** There is one listener, called when the client has proven who it is. */
-  onVouch(listener: () => void): void {
-    this.#onVouch = listener;
+  vouch(user: string): void {
+    this.#watcher?.vouched(user);
   }
 
-  vouch(): void {
-    this.#onVouch?.();
+  /** The bytes that the request holds until its lifetime is over. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  hold(bytes: number): void {
+    if (this.#isOver) return;
+    this.#heldBytes += bytes;
+    this.#watcher?.held(bytes);
   }
 
   /** Notes that it is the client's turn: the exchange does not go on before the client reads or writes. */
@@ -72,9 +78,19 @@ export class Lifetime {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#onEnd?.();
+    this.#watcher?.ended(this);
     this.#controller?.abort();
   }
+}
+
+/** What a lifetime tells of itself. */
+export interface LifetimeWatcher {
+  /** The client has proven who it is. */
+  vouched(user: string): void;
+  /** The request holds so many bytes more. */
+  held(bytes: number): void;
+  /** It is told once. */
+  ended(lifetime: Lifetime): void;
 }
 
 /**
@@ -134,8 +150,8 @@ class ReceivedRequest implements ServedRequest {
     return this.#lifetime.signal;
   }
 
-  vouch(): void {
-    this.#lifetime.vouch();
+  vouch(user: string): void {
+    this.#lifetime.vouch(user);
   }
 
   header(name: string): readonly string[] {
@@ -151,7 +167,7 @@ class ReceivedRequest implements ServedRequest {
   async readBody(maxBytes: number): Promise<Buffer> {
     this.#lifetime.waitForClient();
     try {
-      return await readBody(this.#raw, maxBytes);
+      return await readBody(this.#raw, maxBytes, this.#lifetime);
     } finally {
       this.#lifetime.clientCame();
     }
@@ -229,7 +245,7 @@ function isTls(socket: Socket): socket is TLSSocket {
 /** Bytes that a client may go on sending after its body was too long; they are read and thrown away. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
-function readBody(raw: RawRequest, maxBytes: number): Promise<Buffer> {
+function readBody(raw: RawRequest, maxBytes: number, lifetime: Lifetime): Promise<Buffer> {
   return new Promise<Buffer>((resolve, reject) => {
     if (raw.destroyed) return reject(new CodedError("body-aborted", "the body could not be read: the client left"));
     const collected = createByteCollector();
@@ -238,8 +254,10 @@ function readBody(raw: RawRequest, maxBytes: number): Promise<Buffer> {
     let isComplete = false;
     raw.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= maxBytes) collected.add(chunk);
-      else if (bytes > MAX_DISCARDED_BYTES) raw.destroy();
+      if (bytes <= maxBytes) {
+        collected.add(chunk);
+        lifetime.hold(chunk.length);
+      } else if (bytes > MAX_DISCARDED_BYTES) raw.destroy();
       else if (!isTooLong) {
         // The rest is read on, because a client that still sends would otherwise not see the answer.
         isTooLong = true;

@@ -1,8 +1,8 @@
 import type { ServerHttp2Session } from "node:http2";
 import type { Server, Socket } from "node:net";
-import { createTally } from "../../../base/tally.ts";
 import type { HttpLimits, HttpServerOptions } from "../../http-server.ts";
-import type { Lifetime, RawRequest } from "./served-request.ts";
+import { type Client, createClientShares } from "./client-shares.ts";
+import type { Lifetime, LifetimeWatcher, RawRequest } from "./served-request.ts";
 
 /** The connections of one server. None may hold unused resources for long. */
 export interface TrackedConnections {
@@ -22,18 +22,16 @@ export interface TrackedConnections {
  *   greeting ──TLS──▶ quiet ◀──requests──▶ in use
  *      └── too long ──┴── too long ──▶ closed
  */
-interface Connection {
+interface Connection extends Client {
   socket: Socket;
   session: ServerHttp2Session | undefined;
   readonly open: Set<Lifetime>;
+  /** Hears of the lifetimes of all requests; made with the first. */
+  watcher: LifetimeWatcher | undefined;
   /** Milliseconds that the connection may stay as it is while no request is open. */
   patienceMs: number;
   /** The beginning of that time, in milliseconds of a clock that only rises. */
   since: number;
-  /** The address of the client; "" over a unix socket. */
-  readonly address: string;
-  /** The client has proven who it is. */
-  isKnown: boolean;
   isStale: boolean;
 }
 
@@ -51,7 +49,7 @@ const LOOKS_PER_LIMIT = 4;
 export function trackConnections(server: Server, { limits, isSecure, takes }: TrackOptions): TrackedConnections {
   // The connections are in the order of their last use, so that the first quiet one has been quiet for longest.
   const connections = new Set<Connection>();
-  const strangers = countStrangers();
+  const shares = createClientShares();
   const byPeer = new Map<string, Connection>();
   const byCarrier = new WeakMap<object, Connection>();
 
@@ -61,12 +59,35 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
     remove(connection);
   };
   const remove = (connection: Connection) => {
-    if (connections.delete(connection)) strangers.leave(connection);
+    if (connections.delete(connection)) shares.leave(connection);
   };
   const use = (connection: Connection, patienceMs: number) => {
     Object.assign(connection, { patienceMs, since: performance.now() });
     if (connections.delete(connection)) connections.add(connection);
   };
+  const watch = (connection: Connection): LifetimeWatcher => ({
+    vouched(user) {
+      // Whoever passes requests of many on has proven to be the first of them.
+      if (connection.user !== undefined || !connections.has(connection)) return;
+      shares.leave(connection);
+      connection.user = user;
+      shares.come(connection);
+    },
+    held(bytes) {
+      if (!connections.has(connection)) return;
+      shares.hold(connection, bytes);
+      while (shares.heldBytes > limits.maxHeldBytes) {
+        const greediest = findGreediest(connections, shares);
+        if (greediest === undefined) return;
+        drop(greediest);
+      }
+    },
+    ended(lifetime) {
+      connection.open.delete(lifetime);
+      if (connections.has(connection)) shares.hold(connection, -lifetime.heldBytes);
+      use(connection, limits.quietMs);
+    },
+  });
   const find = (raw: RawRequest) => byCarrier.get(raw.stream?.session ?? raw.socket);
 
   server.on("connection", (socket: Socket) => {
@@ -76,7 +97,7 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
       return;
     }
     if (connections.size >= limits.maxConnections) {
-      const least = findLeast(connections, strangers.busiestAddress());
+      const least = findLeast(connections, shares);
       if (least === undefined) {
         socket.destroy();
         return;
@@ -86,10 +107,10 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
     const connection: Connection = {
       ...{ socket, session: undefined, open: new Set(), isStale: false, since: performance.now() },
       patienceMs: isSecure ? limits.greetingMs : limits.headersMs,
-      ...{ address: remoteAddress, isKnown: false },
+      ...{ address: remoteAddress, user: undefined, heldBytes: 0, watcher: undefined },
     };
     connections.add(connection);
-    strangers.come(connection);
+    shares.come(connection);
     socket.once("close", () => remove(connection));
     if (!isSecure) {
       byCarrier.set(socket, connection);
@@ -130,15 +151,8 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
       if (connection === undefined) return;
       connection.open.add(lifetime);
       use(connection, limits.quietMs);
-      lifetime.onVouch(() => {
-        if (!connections.has(connection)) return;
-        strangers.leave(connection);
-        connection.isKnown = true;
-      });
-      lifetime.onEnd(() => {
-        connection.open.delete(lifetime);
-        use(connection, limits.quietMs);
-      });
+      connection.watcher ??= watch(connection);
+      lifetime.watchBy(connection.watcher);
     },
     isStale: (raw) => find(raw)?.isStale ?? true,
     retire() {
@@ -173,28 +187,34 @@ function lookAt(
   return () => clearInterval(look);
 }
 
+type Shares = ReturnType<typeof createClientShares>;
+
 /** The connection that makes room for another; the connections are in the order of their last use. */
-function findLeast(connections: Iterable<Connection>, busiestAddress: string | undefined): Connection | undefined {
+function findLeast(connections: Iterable<Connection>, shares: Shares): Connection | undefined {
+  const [busiestAddress, busiestUser] = [shares.busiestAddress(), shares.busiestUser()];
   const first = (fits: (connection: Connection) => boolean) => {
     for (const connection of connections) if (fits(connection)) return connection;
     return undefined;
   };
   const isQuiet = ({ open }: Connection) => open.size === 0;
-  const isOfBusiest = ({ isKnown, address }: Connection) => !isKnown && address === busiestAddress;
-  return first((each) => isOfBusiest(each) && isQuiet(each)) ?? first(isOfBusiest) ?? first(isQuiet);
+  const isOfBusiest = ({ user, address }: Connection) => user === undefined && address === busiestAddress;
+  const isOfBusiestUser = ({ user }: Connection) => user !== undefined && user === busiestUser;
+  return (
+    first((each) => isOfBusiest(each) && isQuiet(each)) ??
+    first(isOfBusiest) ??
+    first(isQuiet) ??
+    first(isOfBusiestUser)
+  );
 }
 
-/** Counts the connections of strangers by address, so that one who opens many makes room by closing their own. */
-function countStrangers() {
-  const counts = createTally();
-  return {
-    come: ({ address }: Connection) => counts.add(address, 1),
-    /** The connection has gone, or is no stranger's any more. */
-    leave({ address, isKnown }: Connection) {
-      if (!isKnown) counts.add(address, -1);
-    },
-    busiestAddress: counts.highest,
-  };
+/** The connection that makes room for the bytes of others. */
+function findGreediest(connections: Iterable<Connection>, shares: Shares): Connection | undefined {
+  const isOfGreediest = shares.findGreediest();
+  let greediest: Connection | undefined;
+  for (const connection of connections) {
+    if (isOfGreediest(connection) && connection.heldBytes >= (greediest?.heldBytes ?? 0)) greediest = connection;
+  }
+  return greediest;
 }
 
 /** The socket below TLS and the one above it are two objects with one peer. */

@@ -1,3 +1,4 @@
+import { rememberNewest } from "../../../base/remember-newest.ts";
 import type { DevicePlugin, DevicePluginOptions, PluginDevice } from "../../../device-plugin/port.ts";
 
 /** A plugin that has registered. Each registration is one of its own. */
@@ -41,9 +42,15 @@ export interface DeviceInventory {
   expect(name: string): void;
   get(name: string): DeviceResource | undefined;
   names(): string[];
-  /** Resources that were removed are told with 0, because an absent one would count as nobody's. */
+  /**
+   * Resources that were removed are told with 0, because an absent one would count as nobody's. Of more than a thousand
+   * the oldest is not told any more.
+   */
   capacity(): DeviceCapacity;
 }
+
+/** A plugin may come and go under another name each time, and the node's object has room for a few thousand. */
+const MAX_REMOVED = 1_000;
 
 const NONE: DeviceResource = { plugin: undefined, devices: new Map(), healthy: new Set() };
 
@@ -76,7 +83,7 @@ export function createDeviceInventory(): DeviceInventory {
       const before = resources.get(name);
       if (before === undefined || before.plugin !== undefined) return false;
       resources.delete(name);
-      removed.add(name);
+      rememberNewest(removed, name, MAX_REMOVED);
       return true;
     },
     expect: (name) => resources.set(name, NONE),

@@ -176,3 +176,22 @@ it("ends when it is told to, and leaves no timer", async () => {
   await clock.settle();
   expect(clock.pendingTimers).toBe(0);
 });
+
+it("rotates nothing where a link leads that took the place of the logs meanwhile", async () => {
+  const { files, clock, start } = createRig({ isRead: true, maxFiles: 2 });
+  const old = "0.log.20200102-030405";
+  for (const name of ["0.log", old]) {
+    files.put(`${DIRECTORY}/${name}`, "a long log of the container");
+    files.put(`/etc/${name}`, "of the host");
+  }
+  const end = files.intercept(({ operation, phase }) => {
+    if (operation !== "list" || phase !== "after") return;
+    end();
+    files.move(DIRECTORY, "/var/log/pods/ns_pod_uid/moved");
+    files.putLink("/etc", DIRECTORY);
+  });
+  await start();
+  await clock.advance(INTERVAL);
+  expect((await files.list("/etc")).map(({ name }) => name)).toEqual(["0.log", old]);
+  expect((await files.list("/var/log/pods/ns_pod_uid/moved")).map(({ name }) => name)).not.toContain(old);
+});

@@ -1,4 +1,5 @@
 import { SECOND } from "../../../base/clock.ts";
+import type { CompressedNames } from "../../../host/port.ts";
 
 /** What to do with the rotated files of one log. All are names in the log's directory. */
 interface RotationPlan {
@@ -31,9 +32,9 @@ export function planRotation(names: readonly string[], logName: string, maxFiles
   };
 }
 
-/** The path of a rotated file once it is compressed, and its path while it is being compressed. */
-export function compressedNames(path: string): { path: string; unfinished: string } {
-  return { path: path + COMPRESSED, unfinished: path + UNFINISHED };
+/** The name of a rotated file once it is compressed, and its name while it is being compressed. */
+export function compressedNames(name: string): CompressedNames {
+  return { name: name + COMPRESSED, unfinished: name + UNFINISHED };
 }
 
 /**

@@ -4,12 +4,12 @@ import type { Clock } from "../../../base/clock.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { RuntimeService } from "../../../cri/port.ts";
-import type { Files } from "../../../host/port.ts";
+import type { Files, OpenedDirectory } from "../../../host/port.ts";
 import { type LogPlace, openLogIfThere } from "./log-place.ts";
 import { compressedNames, planRotation, rotatedName } from "./plan-rotation.ts";
 
 export interface RotateLogDeps {
-  readonly files: Pick<Files, "openBeneath" | "list" | "remove" | "rename" | "compress">;
+  readonly files: Pick<Files, "openBeneath" | "openDirectoryBeneath">;
   readonly runtime: Pick<RuntimeService, "reopenContainerLog">;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
@@ -40,30 +40,35 @@ export async function rotateLogIfLong(
   { containerId, place }: WrittenLog,
   { maxSizeBytes, maxFiles, signal }: RotationPolicy & { readonly signal: AbortSignal },
 ): Promise<void> {
-  const { files, runtime } = deps;
   const reopen = async () => {
-    await runtime.reopenContainerLog({ containerId }, { signal });
+    await deps.runtime.reopenContainerLog({ containerId }, { signal });
   };
   const sizeBytes = await readSize(deps, place);
   if (sizeBytes === undefined) return deps.isRunning(containerId) ? await reopen() : undefined;
   if (sizeBytes < maxSizeBytes) return;
 
-  const path = `${place.root}/${place.path}`;
-  const [directory, name] = [posix.dirname(path), posix.basename(path)];
-  const names = (await files.list(directory)).map((entry) => entry.name);
-  const plan = planRotation(names, name, maxFiles);
-  for (const old of plan.remove) await files.remove(`${directory}/${old}`);
-  for (const old of plan.compress) {
-    await files.compress(`${directory}/${old}`, compressedNames(`${directory}/${old}`), signal);
-    await files.remove(`${directory}/${old}`);
-  }
-  const rotated = `${directory}/${rotatedName(names, name, deps.clock.now())}`;
-  await files.rename(path, rotated);
+  // All steps are in one directory that is held open: a pod that can write there may exchange its name for a link between
+  // any two of them.
+  const directory = await deps.files.openDirectoryBeneath(place.root, posix.dirname(place.path));
   try {
-    await reopen();
-  } catch (error) {
-    await takeBack(deps, { path, rotated });
-    throw error;
+    const name = posix.basename(place.path);
+    const names = (await directory.list()).map((entry) => entry.name);
+    const plan = planRotation(names, name, maxFiles);
+    for (const old of plan.remove) await directory.remove(old);
+    for (const old of plan.compress) {
+      await directory.compress(old, compressedNames(old), signal);
+      await directory.remove(old);
+    }
+    const rotated = rotatedName(names, name, deps.clock.now());
+    await directory.rename(name, rotated);
+    try {
+      await reopen();
+    } catch (error) {
+      await takeBack(deps, { directory, name, rotated });
+      throw error;
+    }
+  } finally {
+    await directory.close();
   }
 }
 
@@ -83,13 +88,13 @@ async function readSize(deps: RotateLogDeps, place: LogPlace): Promise<number | 
  * and only its answer was lost, nothing is renamed.
  */
 async function takeBack(
-  { files, log }: RotateLogDeps,
-  { path, rotated }: { path: string; rotated: string },
+  { log }: RotateLogDeps,
+  { directory, name, rotated }: { directory: OpenedDirectory; name: string; rotated: string },
 ): Promise<void> {
   try {
-    await files.rename(rotated, path);
+    await directory.rename(rotated, name);
   } catch (error) {
     if (isAbort(error) || codeOf(error) === "EEXIST") return;
-    log.error("Failed to rename rotated log", { rotatedLog: rotated, newLog: path, error: messageOf(error) });
+    log.error("Failed to rename rotated log", { rotatedLog: rotated, newLog: name, error: messageOf(error) });
   }
 }

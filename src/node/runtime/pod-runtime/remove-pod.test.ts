@@ -93,10 +93,37 @@ it("removes a container whose logs are gone, and none whose logs cannot be liste
   await host.files.remove(`${LOGS}/${first.name}`);
   await removeContainerAndLog(deps, status, first, NEVER);
   expect(cri.containers().map(({ id }) => id)).toEqual([second.id]);
-  const files = { ...host.files, list: async () => await Promise.reject(fileError("EACCES", "list", LOGS)) };
+  const openDirectoryBeneath = async () => await Promise.reject(fileError("EACCES", "open", LOGS));
+  const files = { ...host.files, openDirectoryBeneath };
   await expect(removeContainerAndLog({ ...deps, files }, status, second, NEVER)).rejects.toThrow("EACCES");
   expect(cri.containers().map(({ id }) => id)).toEqual([second.id]);
 });
+
+it.each(["before it looks", "after it looked"])(
+  "removes nothing where a link leads that took the place of the logs %s",
+  async (when) => {
+    const { cri, host, deps, read } = await createRig();
+    host.files.put("/etc/0.log", "of the host");
+    const status = await read(pod);
+    const [container] = status.containers;
+    if (container === undefined) throw new Error("no container");
+    const exchange = () => {
+      host.files.move(`${LOGS}/${container.name}`, `${LOGS}/moved`);
+      host.files.putLink("/etc", `${LOGS}/${container.name}`);
+    };
+    if (when === "before it looks") exchange();
+    else {
+      const end = host.files.intercept(({ operation, phase }) => {
+        if (operation !== "list" || phase !== "after") return;
+        end();
+        exchange();
+      });
+    }
+    await removeContainerAndLog(deps, status, container, NEVER);
+    expect(host.files.text("/etc/0.log")).toBe("of the host");
+    expect(cri.containers().map(({ id }) => id)).not.toContain(container.id);
+  },
+);
 
 it("removes no log that is not where the node keeps them", async () => {
   const { host, deps, read } = await createRig();

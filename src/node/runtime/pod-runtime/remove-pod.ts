@@ -5,6 +5,7 @@ import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Files } from "../../../host/port.ts";
 import { legacyLogLink, podLogDirectory, restartCountOfLog } from "../logs/container-log-paths.ts";
+import { findLogPlace } from "../logs/log-place.ts";
 import type { PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
 
 /** Where containers and their logs are removed. */
@@ -52,23 +53,41 @@ export async function removeContainerAndLog(
   container: { id: string; name: string; logPath: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const { files, podLogsDirectory } = deps;
-  const directory = posix.dirname(container.logPath);
-  if (directory === `${podLogDirectory(podLogsDirectory, pod)}/${container.name}`) {
+  const directory = `${podLogDirectory(deps.podLogsDirectory, pod)}/${container.name}`;
+  if (posix.dirname(container.logPath) === directory) {
     const log = posix.basename(container.logPath);
-    const isOfLog = (name: string) => name === log || name.startsWith(`${log}.`);
-    for (const { name } of await listIfThere(files, directory)) {
-      if (isOfLog(name)) await files.remove(`${directory}/${name}`);
-    }
+    await removeLogs(deps, directory, (name) => name === log || name.startsWith(`${log}.`));
   }
   await removeContainer(deps, pod, container, signal);
 }
 
-async function listIfThere(files: Files, directory: string): Promise<Array<{ name: string }>> {
+/**
+ * Removes the files of a container's log directory that are asked for. A pod that can write to the logs may exchange the
+ * directory for a link meanwhile: what is listed and removed is in the one that is held open.
+ */
+async function removeLogs(
+  { files, podLogsDirectory }: RemoveDeps,
+  path: string,
+  isWanted: (name: string) => boolean,
+): Promise<void> {
+  const place = findLogPlace(podLogsDirectory, path);
+  const directory = place && (await orNothing(files.openDirectoryBeneath(place.root, place.path)));
+  if (directory === undefined) return;
   try {
-    return await files.list(directory);
+    for (const { name } of await directory.list()) if (isWanted(name)) await directory.remove(name);
+  } finally {
+    await directory.close();
+  }
+}
+
+/** What is there in the place of a directory holds no log of ours, and must not keep its container. */
+const NO_DIRECTORY = ["ENOENT", "ENOTDIR", "ELOOP"];
+
+async function orNothing<T>(opened: Promise<T>): Promise<T | undefined> {
+  try {
+    return await opened;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
+    if (NO_DIRECTORY.includes(codeOf(error) ?? "")) return undefined;
     throw error;
   }
 }
@@ -93,12 +112,10 @@ async function removeOldLogs(
   pod: PodReference,
   container: { id: string; name: string; restartCount: number },
 ): Promise<void> {
-  const { files, podLogsDirectory } = deps;
-  const directory = `${podLogDirectory(podLogsDirectory, pod)}/${container.name}`;
-  for (const { name } of await listIfThere(files, directory)) {
+  await removeLogs(deps, `${podLogDirectory(deps.podLogsDirectory, pod)}/${container.name}`, (name) => {
     const count = restartCountOfLog(name);
-    if (count !== undefined && count < container.restartCount) await files.remove(`${directory}/${name}`);
-  }
+    return count !== undefined && count < container.restartCount;
+  });
   await removeLogLink(deps, pod, container);
 }
 

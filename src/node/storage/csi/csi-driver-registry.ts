@@ -1,5 +1,6 @@
 import { throwIfAborted } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
+import { rememberNewest } from "../../../base/remember-newest.ts";
 import type { CsiDriver, CsiDrivers, CsiNode, CsiNodeInfo } from "../../../csi/port.ts";
 import type { Plugin, PluginHandler } from "../plugins/plugin-handler.ts";
 import type { CsiFacts } from "./csi-node-facts.ts";
@@ -89,7 +90,7 @@ export function createCsiDriverRegistry(deps: CsiDriverRegistryDeps): CsiDriverR
     const others = all.filter((registration) => registration !== gone);
     if (others.length > 0) registrations.set(plugin.name, others);
     else registrations.delete(plugin.name);
-    if (others.length === 0) remember(removed, plugin.name);
+    if (others.length === 0) rememberNewest(removed, plugin.name, MAX_REMOVED);
     gone.draining.retire();
     if (wasServing) tell(plugin.name);
   };
@@ -169,11 +170,4 @@ function checkTopology({ topology }: CsiNodeInfo, existing: Readonly<Record<stri
 function isSameInfo(a: CsiNodeInfo, b: CsiNodeInfo): boolean {
   const [labels, others] = [a, b].map(({ topology }) => JSON.stringify(Object.entries(topology).sort()));
   return a.nodeId === b.nodeId && a.maxVolumes === b.maxVolumes && labels === others;
-}
-
-/** At the bound, the oldest name is dropped. */
-function remember(names: Set<string>, name: string): void {
-  names.add(name);
-  const [oldest] = names;
-  if (names.size > MAX_REMOVED && oldest !== undefined) names.delete(oldest);
 }
