@@ -9,6 +9,7 @@ const API_CASES = [
   "api-watch",
   "api-list",
   "api-memory",
+  "api-fair",
   "grow-objects",
   "grow-watchers",
   "grow-nodes",

@@ -40,6 +40,9 @@ export interface Sizes {
   apiPods: number;
   apiLists: number;
   apiSettleSeconds: number;
+  /** Pods that one client lists all the time, and calls that another makes meanwhile. */
+  fairPods: number;
+  fairReads: number;
   /** Pods that run when the node agent is killed, and how often it is. */
   restartPods: number;
   restarts: number;
@@ -90,6 +93,8 @@ export const FULL: Sizes = {
   apiPods: 5_000,
   apiLists: 20,
   apiSettleSeconds: 60,
+  fairPods: 1_000,
+  fairReads: 200,
   restartPods: 100,
   restarts: 5,
   tracedPods: 5,
@@ -133,6 +138,8 @@ export const QUICK: Sizes = {
   apiPods: 500,
   apiLists: 5,
   apiSettleSeconds: 2,
+  fairPods: 300,
+  fairReads: 20,
   restartPods: 10,
   restarts: 2,
   tracedPods: 2,
@@ -172,6 +179,7 @@ export const TURN: Sizes = {
   apiPods: 2_000,
   apiLists: 5,
   apiSettleSeconds: 5,
+  fairReads: 40,
 };
 
 /** The same with few samples, in as many turns as tell a difference from chance. */

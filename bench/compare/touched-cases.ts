@@ -13,6 +13,7 @@ const ROWS: ReadonlyArray<readonly [path: string, cases: readonly CaseName[]]> =
   ["src/cluster", START],
   ["src/config", START],
   ["src/control-plane", API],
+  ["src/control-plane/flow-control", ["api-fair"]],
   ["src/cri", [...POD, ...BURST]],
   ["src/csi", []],
   ["src/dashboard", []],

@@ -11,6 +11,8 @@ interface Call {
   body?: string;
   contentType?: string;
   accept?: string;
+  /** Who an administrator's call is made as. */
+  user?: string;
 }
 
 interface Reply {
@@ -36,8 +38,8 @@ export function connect(endpoint: Endpoint, options: { protocol: Protocol; conne
   return options.protocol === "HTTP/2" ? connectHttp2(endpoint, options.connections) : connectHttp1(endpoint, options);
 }
 
-function headersOf({ body, contentType = "application/json", accept = "application/json" }: Call) {
-  const sent = { accept, "user-agent": "bench/1.0" };
+function headersOf({ body, contentType = "application/json", accept = "application/json", user }: Call) {
+  const sent = { accept, "user-agent": "bench/1.0", ...(user !== undefined && { "impersonate-user": user }) };
   if (body === undefined) return sent;
   return { ...sent, "content-type": contentType, "content-length": String(Buffer.byteLength(body)) };
 }

@@ -11,6 +11,7 @@ import type { ApiCaseName } from "../options.ts";
 import type { ApiCase } from "./api-case.ts";
 import type { ApiProgram } from "./api-server.ts";
 import { apiCreate } from "./create.ts";
+import { apiFair } from "./fair.ts";
 import { kubeApiserverProgram } from "./kube-apiserver.ts";
 import { apiList } from "./list.ts";
 import { apiMemory } from "./memory.ts";
@@ -24,6 +25,7 @@ const CASES: Readonly<Record<ApiCaseName, ApiCase>> = {
   "api-watch": apiWatch,
   "api-list": apiList,
   "api-memory": apiMemory,
+  "api-fair": apiFair,
   "grow-objects": growObjects,
   "grow-watchers": growWatchers,
   "grow-nodes": growNodes,

@@ -71,6 +71,8 @@ export interface ServedAnswer {
   readonly body: AnswerBody;
   /** True: the connection ends with this answer, if it is a connection of HTTP/1.1. */
   readonly closes?: boolean;
+  /** Called once when the answer is sent, or of no use because the client has gone. It must not throw. */
+  readonly onOver?: () => void;
 }
 
 /** The chunks of a list go out one after the other, without being joined. */

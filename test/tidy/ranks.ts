@@ -127,6 +127,8 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/control-plane/custom", rank: 4 },
   { path: "src/control-plane/decisions", rank: 4 },
   { path: "src/control-plane/discovery", rank: 4 },
+  // Which requests are served at a time, by flow schemas and priority levels.
+  { path: "src/control-plane/flow-control", rank: 4 },
   { path: "src/control-plane/kinds", rank: 4 },
   { path: "src/control-plane/manifests", rank: 4 },
   { path: "src/control-plane/node-proxy", rank: 4 },

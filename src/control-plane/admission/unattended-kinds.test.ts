@@ -20,17 +20,6 @@ it("says of each object of such a kind that its controller is not here", () => {
   ]);
 });
 
-it("says of flow schemas and priority levels that no request is queued by them", () => {
-  const resources = ["flowschemas", "prioritylevelconfigurations"].map(
-    (name) => `${name}.flowcontrol.apiserver.k8s.io`,
-  );
-  expect(warningsOf(...resources)).toEqual(
-    resources.map(
-      (name) => `nodelet's API server does not queue requests: the object of ${name} is stored, but changes nothing`,
-    ),
-  );
-});
-
 it("says nothing about kinds that need no controller, and about changes", () => {
   expect(warningsOf("pods", "configmaps", "deployments.apps/scale", "horizontalpodautoscalers.autoscaling")).toEqual(
     [],

@@ -9,12 +9,6 @@ const UNATTENDED: ReadonlyMap<string, string> = new Map([
   [POLICIES, "no traffic is filtered by it"],
 ]);
 
-/** The kinds that say in which order requests are served, which this API server does not follow. */
-const UNFOLLOWED: ReadonlySet<string> = new Set([
-  "flowschemas.flowcontrol.apiserver.k8s.io",
-  "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
-]);
-
 /** What somebody else takes care of. */
 export interface AttendedElsewhere {
   /** True: the proxy of the cluster's node keeps to network policies. Default false. */
@@ -29,11 +23,7 @@ export function createUnattendedKinds({ networkPolicies = false }: AttendedElsew
       const resource = groupResource(kind);
       const consequence = UNATTENDED.get(resource);
       if (networkPolicies && resource === POLICIES) return;
-      if (operation !== "CREATE" || subresource !== "") return;
-      if (UNFOLLOWED.has(resource)) {
-        warn(`nodelet's API server does not queue requests: the object of ${resource} is stored, but changes nothing`);
-      }
-      if (consequence === undefined) return;
+      if (operation !== "CREATE" || subresource !== "" || consequence === undefined) return;
       warn(`nodelet has no controller for ${resource}: the object is stored, but ${consequence} unless you run one`);
     },
   };

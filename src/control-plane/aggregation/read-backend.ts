@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { throwIfAborted } from "../../base/abort.ts";
 import { SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -39,14 +40,23 @@ async function ask(
   const location = locateBackend(reader, backend, random);
   if (!location.found) return { kind: "failed", message: location.message };
   const { group, version, path, user, method = "GET" } = question;
+  const sent = bodyOf(question);
   const target = `/apis/${group}/${version}/${path}`;
-  const headers = { accept: "application/json", ...userHeaders(user) };
+  const headers = { accept: "application/json", ...userHeaders(user), ...sent.headers };
   const tls = backendTls(backend, identity);
   const server = await withAddresses(resolveHost, location.server, signal);
-  const { status, body } = await callWeb({ ...server, method, target, headers, tls }, signal);
+  const { status, body } = await callWeb({ ...server, method, target, headers, tls, ...sent.call }, signal);
   const text = await readStart(body, MAX_ANSWER_BYTES + 1);
   if (Buffer.byteLength(text) > MAX_ANSWER_BYTES) {
     return { kind: "failed", message: `the answer is longer than ${MAX_ANSWER_BYTES} bytes` };
   }
   return { kind: "answered", status, text };
+}
+
+function bodyOf({ method, body }: ForeignQuestion) {
+  if (body === undefined) return { headers: {}, call: {} };
+  const text = JSON.stringify(body);
+  const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+  const headers = { "content-type": type, "content-length": String(Buffer.byteLength(text)) };
+  return { headers, call: { body: Readable.from([Buffer.from(text)]) } };
 }

@@ -111,12 +111,14 @@ export interface BlockValue {
 
 export interface UrlValue {
   readonly kind: "url";
+  /** As Go writes it: URLs are equal by it. */
   readonly text: string;
   readonly scheme: string;
   /** With the port, as it was written. */
   readonly host: string;
   readonly hostname: string;
   readonly port: string;
+  /** Escaped. */
   readonly path: string;
   readonly query: ReadonlyMap<string, readonly string[]>;
 }

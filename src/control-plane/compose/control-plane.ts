@@ -13,6 +13,7 @@ import { createQueueMetrics } from "../control-loop/queue-metrics.ts";
 import { runTogether } from "../control-loop/run-together.ts";
 import { ensureDefaultRange } from "../controllers/addresses/default-range-keeper.ts";
 import { followDefinitions } from "../custom/follow-definitions.ts";
+import { createFlowControl } from "../flow-control/flow-control.ts";
 import type { ResourceFeed, ResourceReader, ResourceWriter } from "../ports/resources.ts";
 import { createBuiltInKinds } from "../registry/built-in-kinds.ts";
 import { randomNameSuffix } from "../registry/generated-name.ts";
@@ -92,7 +93,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const resourceMetrics = composeResourceMetrics({ ...deps, reader }, options);
   const shared = { ...deps, registry, decisions, reader, authorizer, resourceMetrics };
   const aggregation = composeAggregation({ ...deps, kinds, reader, writer, feed });
-  const rest = composeRest({ ...shared, authenticator, definitions, readiness, aggregation }, options);
+  const flowControl = createFlowControl({ ...deps, feed });
+  const rest = composeRest({ ...shared, flowControl, authenticator, definitions, readiness, aggregation }, options);
   const queueMetrics = createQueueMetrics(deps.metrics, clock);
   const controllers = composeControllers(
     { ...shared, writer, feed, queueMetrics, ...foreignServers(aggregation), timeline: decisions.timeline },

@@ -25,6 +25,7 @@ import { createEndpointsController } from "../controllers/traffic/endpoints-cont
 import { createNodeLoadBalancer } from "../controllers/traffic/load-balancer.ts";
 import { createEndpointSliceMirroring } from "../controllers/traffic/mirroring-controller.ts";
 import { createEndpointSliceController } from "../controllers/traffic/slice-controller.ts";
+import { createDanglingSchemas } from "../flow-control/dangling-schemas.ts";
 import { createManifests } from "../manifests/manifests.ts";
 import { NODE_MONITOR_DEFAULTS } from "../node-lifecycle/monitor-settings.ts";
 import { createNodeMonitor } from "../node-lifecycle/node-monitor.ts";
@@ -81,8 +82,10 @@ export function composeControllers(
   const { scheduler = true, controllers = true } = options;
   const { localDirectories, manifests } = parts;
   return [
-    // In other clusters, the API server itself deletes events, and keeps its default range and the addresses of services.
+    // In other clusters, the API server itself deletes events, tells flow schemas of their levels, and keeps its default
+    // range and the addresses of services.
     createEventCleaner(parts),
+    createDanglingSchemas(parts),
     createDefaultRangeKeeper(parts, { cidrs: splitServiceRanges(options.serviceCidr) }),
     createAddressRepair(parts),
     ...(scheduler ? [createScheduler({ ...parts, bind: createPodBinder(parts.registry) })] : []),

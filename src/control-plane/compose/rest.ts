@@ -12,6 +12,7 @@ import type { Definitions } from "../custom/follow-definitions.ts";
 import { createDecisionsHandler } from "../decisions/serve-decisions.ts";
 import { createCurrentDescription } from "../discovery/current-description.ts";
 import { describeVersion } from "../discovery/version.ts";
+import type { FlowControl } from "../flow-control/flow-control.ts";
 import { METRICS_SCHEMAS } from "../kinds/metrics/metrics-kinds.ts";
 import { createNodeProxy } from "../node-proxy/node-proxy.ts";
 import type { ComputedObjects } from "../ports/computed-objects.ts";
@@ -27,6 +28,7 @@ import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports
 interface RestParts extends ControlPlaneDeps {
   aggregation: Pick<Aggregation, "backends" | "forward">;
   decisions: { read: Parameters<typeof createDecisionsHandler>[0] };
+  flowControl: FlowControl;
   registry: RegistryDeps;
   reader: ResourceReader;
   authenticator: Authenticator;
@@ -54,6 +56,7 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
     users: createRequestUser(parts),
     audit: parts.audit,
     authorize: authorizer.authorize,
+    flowControl: parts.flowControl,
     forward: (request, target, user) => serveDecisions(target) ?? parts.aggregation.forward(request, target, user),
     resources: {
       registry,
@@ -74,6 +77,8 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
       version: describeVersion({ version: options.version }),
       healthChecks: [PING_CHECK, readiness.healthCheck],
       healthResults: createHealthResults(clock.now()),
+      flowControl: parts.flowControl,
+      clock,
       renderMetrics: async () => ({ contentType: metrics.contentType, body: await metrics.render() }),
       openIdConfiguration: () => tokens.openIdConfiguration(),
       keySet: () => tokens.jwks(),

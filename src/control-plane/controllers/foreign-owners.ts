@@ -4,7 +4,7 @@ import { isKubeObject } from "../../api/object.ts";
 import type { Clock } from "../../base/clock.ts";
 import { SECOND } from "../../base/clock.ts";
 import { tryParseJson } from "../../base/parse-json.ts";
-import type { User } from "../ports/user.ts";
+import { COLLECTOR_USER } from "./collector-user.ts";
 import type { ForeignServers } from "./foreign-content.ts";
 import { isHeldBy } from "./owner-graph.ts";
 import type { OwnerStanding } from "./owner-references.ts";
@@ -19,11 +19,6 @@ export type FindForeignOwner = (
 interface OwnerDeps extends ForeignServers {
   readonly clock: Pick<Clock, "monotonic">;
 }
-
-const USER: User = {
-  username: "system:serviceaccount:kube-system:generic-garbage-collector",
-  groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
-};
 
 /** An owner of many is asked about once in this time. */
 const KEPT_MS = 20 * SECOND;
@@ -43,7 +38,7 @@ export function createForeignOwners({ readForeign, foreignResources, clock }: Ow
     const { group, version } = served;
     const place = resource.namespaced ? `namespaces/${namespace}/` : "";
     const path = `${place}${resource.name}/${encodeURIComponent(name)}`;
-    const answer = await readForeign({ group, version, path, user: USER }, signal);
+    const answer = await readForeign({ group, version, path, user: COLLECTOR_USER }, signal);
     if (answer.kind !== "answered") return "unresolvable";
     if (answer.status === 404) return "absent";
     const owner = tryParseJson(answer.text);

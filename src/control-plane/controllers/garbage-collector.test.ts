@@ -373,3 +373,68 @@ describe("garbage collection by owners that API servers of others have", () => {
     expect(bench.asked).toHaveLength(2);
   });
 });
+
+describe("a deletion in the foreground, with dependents that API servers of others have", () => {
+  const verbs = ["get", "list", "delete"];
+  const THING = { name: "things", singularName: "thing", namespaced: true, kind: "Thing", verbs };
+  const blocking = ref("x", { blockOwnerDeletion: true });
+  const thing = (name: string, ...ownerReferences: OwnerReference[]) => {
+    return { metadata: { name, namespace: "a", uid: name, resourceVersion: "5", ownerReferences } };
+  };
+
+  /** The server deletes an object when the case says so. */
+  async function setUpWith(things: ReadonlyArray<ReturnType<typeof thing>>, ...objects: readonly KubeObject[]) {
+    const bench = createControllerBench();
+    for (const object of objects) await bench.create("configmaps", object);
+    const server = { things: [...things], fails: false, served: [THING] };
+    const asked: unknown[] = [];
+    const readForeign = async ({ method, path, body }: ForeignQuestion): Promise<ForeignAnswer> => {
+      await Promise.resolve();
+      if (method !== undefined) asked.push([method, path, body]);
+      if (server.fails) return { kind: "failed", message: "refused" };
+      return { kind: "answered", status: 200, text: JSON.stringify({ kind: "List", items: server.things }) };
+    };
+    const foreignResources = () => [{ group: "example.org", version: "v1", resources: server.served }];
+    bench.start(createGarbageCollector({ ...bench.deps, resolveKind, readForeign, foreignResources }));
+    await bench.writer.remove(at("x"), { propagationPolicy: "Foreground" });
+    await bench.clock.settle();
+    const later = async () => await bench.clock.advance(5_000);
+    return { server, asked, later, left: () => bench.names("configmaps") };
+  }
+
+  test("waits until they are gone, and has them deleted as they are", async () => {
+    const { server, asked, later, left } = await setUpWith([thing("t", blocking)], owned("x"));
+    expect(left()).toEqual(["x"]);
+    const preconditions = { uid: "t", resourceVersion: "5" };
+    const options = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background", preconditions };
+    expect(asked).toEqual([["DELETE", "namespaces/a/things/t", options]]);
+    await later();
+    expect(left()).toEqual(["x"]);
+    server.things = [];
+    await later();
+    expect(left()).toEqual([]);
+  });
+
+  test("waits for a server that does not answer, and not for one that is not there", async () => {
+    const { server, later, left } = await setUpWith([thing("t", blocking)], owned("x"));
+    server.fails = true;
+    await later();
+    expect(left()).toEqual(["x"]);
+    server.served = [];
+    await later();
+    expect(left()).toEqual([]);
+  });
+
+  test("does not wait for those that do not ask for it, nor for those of others", async () => {
+    const others = [thing("t", ref("x")), thing("u", ref("x", { uid: "y", blockOwnerDeletion: true })), thing("v")];
+    const { asked, left } = await setUpWith(others, owned("x"));
+    expect(left()).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+
+  test("leaves those that have another owner, which forget this one", async () => {
+    const { asked } = await setUpWith([thing("t", blocking, ref("y"))], owned("x"), owned("y"));
+    const change = { metadata: { uid: "t", resourceVersion: "5", ownerReferences: [ref("y")] } };
+    expect(asked).toEqual([["PATCH", "namespaces/a/things/t", change]]);
+  });
+});

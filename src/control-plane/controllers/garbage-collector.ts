@@ -9,6 +9,7 @@ import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } f
 import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ObjectName } from "../ports/resources.ts";
 import type { ForeignServers } from "./foreign-content.ts";
+import { releaseFromForeign } from "./foreign-dependents.ts";
 import { createForeignOwners, type FindForeignOwner } from "./foreign-owners.ts";
 import { createOwnerGraph, isHeldBy, type OwnerGraph, resourceKeyOf, splitResourceKey } from "./owner-graph.ts";
 import {
@@ -16,6 +17,8 @@ import {
   type ClassifiedOwners,
   classifyOwners,
   type OwnerStanding,
+  type Policy,
+  policyOf,
   type ResolveKind,
   withoutBlocking,
   withoutFinalizer,
@@ -31,6 +34,8 @@ const IGNORED = new Set(["events", "events.events.k8s.io"]);
 
 /** An owner that an API server of others has may be gone by now, and no event tells. */
 const FOREIGN_RETRY_MS = 30 * SECOND;
+/** Dependents that an API server of others has may be gone by now. */
+const FOREIGN_DEPENDENTS_RETRY_MS = 5 * SECOND;
 
 interface GarbageCollectorDeps extends ControllerDeps, Partial<ForeignServers> {
   /** Resolves all kinds that are served, custom kinds and all versions included. */
@@ -73,7 +78,7 @@ async function reconcile(collector: Collector, key: string, signal: AbortSignal)
   const object = collector.reader.get(target);
   if (object === undefined) return undefined;
   if (isHeldBy(ORPHAN_FINALIZER, object)) await orphanDependents(collector, target, object);
-  else if (isHeldBy(FOREGROUND_FINALIZER, object)) await releaseForeground(collector, target, object);
+  else if (isHeldBy(FOREGROUND_FINALIZER, object)) return releaseForeground(collector, object, { target, signal });
   else if (object.metadata.deletionTimestamp === undefined) return collect(collector, object, { target, signal });
   return undefined;
 }
@@ -93,7 +98,11 @@ async function orphanDependents(collector: Collector, target: ObjectName, owner:
   await unlessOvertaken(writer.update(target.resource, withoutFinalizer(owner, ORPHAN_FINALIZER)));
 }
 
-async function releaseForeground(collector: Collector, target: ObjectName, owner: KubeObject): Promise<void> {
+async function releaseForeground(
+  collector: Collector,
+  owner: KubeObject,
+  { target, signal }: Collected,
+): Promise<number | undefined> {
   const { reader, writer, graph, queue } = collector;
   const { uid = "" } = owner.metadata;
   // An object that owns itself cannot wait for itself.
@@ -103,13 +112,29 @@ async function releaseForeground(collector: Collector, target: ObjectName, owner
     return object !== undefined && blocks(object, owner) ? [{ key, object }] : [];
   });
   if (blocking.length === 0) {
+    if (await isHeldElsewhere(collector, owner, signal)) return FOREIGN_DEPENDENTS_RETRY_MS;
     await unlessOvertaken(writer.update(target.resource, withoutFinalizer(owner, FOREGROUND_FINALIZER)));
-    return;
+    return undefined;
   }
   // Dependents that wait themselves are being deleted already. If they were asked again, two owners could ask each
   // other forever.
   for (const { key, object } of blocking) {
     if (object.metadata.deletionTimestamp === undefined) queue.add(key);
+  }
+  return undefined;
+}
+
+/** Whether dependents that API servers of others have hold the owner up; they are asked to delete them. */
+async function isHeldElsewhere(collector: Collector, owner: KubeObject, signal: AbortSignal): Promise<boolean> {
+  const { readForeign, foreignResources } = collector;
+  if (readForeign === undefined || foreignResources === undefined || foreignResources().length === 0) return false;
+  const classify = (object: KubeObject) => classifyOwners(object, collector);
+  try {
+    return !(await releaseFromForeign({ readForeign, foreignResources, classify }, owner, signal));
+  } catch (error) {
+    // The control plane stops.
+    if (isAbort(error)) return true;
+    throw error;
   }
 }
 
@@ -185,14 +210,6 @@ async function collectInForeground(collector: Collector, target: ObjectName, obj
   const isCircle = dependents.some((dependent) => isHeldBy(FOREGROUND_FINALIZER, dependent));
   const unblocked = isCircle ? await writer.update(target.resource, withoutBlocking(object)) : object;
   await deleteAsItIs(collector, target, { object: unblocked, policy: "Foreground" });
-}
-
-type Policy = "Background" | "Foreground" | "Orphan";
-
-/** The propagation policy that the object's finalizers ask for. */
-function policyOf({ metadata: { finalizers = [] } }: KubeObject): Policy {
-  if (finalizers.includes(ORPHAN_FINALIZER)) return "Orphan";
-  return finalizers.includes(FOREGROUND_FINALIZER) ? "Foreground" : "Background";
 }
 
 /**

@@ -1,4 +1,4 @@
-import { FOREGROUND_FINALIZER } from "../../api/finalizers.ts";
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../../api/finalizers.ts";
 import type { OwnerReference } from "../../api/gen/types.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceReader } from "../ports/resources.ts";
@@ -90,3 +90,12 @@ export function blocks({ metadata }: KubeObject, owner: KubeObject): boolean {
 
 /** The group of `apps/v1`; "" for `v1`. */
 const groupOf = (apiVersion: string) => (apiVersion.includes("/") ? (apiVersion.split("/")[0] ?? "") : "");
+
+/** What becomes of the dependents of what is deleted. */
+export type Policy = "Background" | "Foreground" | "Orphan";
+
+/** The propagation policy that the object's finalizers ask for. */
+export function policyOf({ metadata: { finalizers = [] } }: KubeObject): Policy {
+  if (finalizers.includes(ORPHAN_FINALIZER)) return "Orphan";
+  return finalizers.includes(FOREGROUND_FINALIZER) ? "Foreground" : "Background";
+}

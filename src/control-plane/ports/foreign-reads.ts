@@ -4,7 +4,9 @@ import type { User } from "./user.ts";
 /** What is asked of another API server, and in whose name. */
 export interface ForeignQuestion {
   /** Default: GET. */
-  readonly method?: "GET" | "DELETE";
+  readonly method?: "GET" | "DELETE" | "PATCH";
+  /** JSON: the options of a deletion, or a merge patch. Default: none. */
+  readonly body?: object;
   readonly group: string;
   readonly version: string;
   /** Below the path of the group and version, with its query: `namespaces/a/queue?labelSelector=b`. */

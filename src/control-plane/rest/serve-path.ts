@@ -1,6 +1,9 @@
+import type { Clock } from "../../base/clock.ts";
 import type { HealthResults } from "../../base/health-results.ts";
 import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import type { ApiDescription } from "../discovery/api-description.ts";
+import { dumpPriorityLevels, dumpQueues, dumpRequests } from "../flow-control/dump-flow-control.ts";
+import type { FlowControl } from "../flow-control/flow-control.ts";
 import { encodeValue } from "./encode.ts";
 import { PLAIN_FORM } from "./media-type.ts";
 import type { ServePath } from "./serve.ts";
@@ -23,6 +26,8 @@ interface PathDeps {
   version: object;
   healthChecks: readonly HealthCheck[];
   healthResults: HealthResults;
+  flowControl: Pick<FlowControl, "snapshot">;
+  clock: Pick<Clock, "now" | "monotonic">;
   renderMetrics(): Promise<{ contentType: string; body: string }>;
   /** The keys for those who check service account tokens by themselves. */
   openIdConfiguration(): object;
@@ -32,6 +37,7 @@ interface PathDeps {
 /** Serves the paths that are no resources. */
 export function createPathHandler(deps: PathDeps): ServePath {
   return async (request, { path }) => {
+    if (path.startsWith(FLOW_DUMPS)) return answerFlowDump(deps, request, path.slice(FLOW_DUMPS.length));
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
     const health = /^\/(healthz|livez|readyz)(?:\/(.+))?$/.exec(path);
     if (health) return answerHealth(deps, request, { endpoint: health[1] ?? "", only: health[2] });
@@ -70,6 +76,29 @@ function answerDocument(deps: PathDeps, request: ServedRequest, path: string): S
   const headers = { etag, vary: "Accept", "content-type": contentType };
   const isKnown = request.header("if-none-match").some((known) => known === etag);
   return isKnown ? { status: 304, headers: { etag, vary: "Accept" }, body: "" } : { status: 200, headers, body };
+}
+
+const FLOW_DUMPS = "/debug/api_priority_and_fairness/";
+
+function answerFlowDump(
+  { flowControl, clock }: PathDeps,
+  { query }: ServedRequest,
+  name: string,
+): ServedAnswer | undefined {
+  const table = (body: string) => text(200, { contentType: "text/plain; charset=utf-8", body });
+  switch (name) {
+    case "dump_priority_levels":
+      return table(dumpPriorityLevels(flowControl.snapshot()));
+    case "dump_queues":
+      return table(dumpQueues(flowControl.snapshot()));
+    case "dump_requests": {
+      const now = { now: clock.now(), monotonic: clock.monotonic() };
+      const details = (query.get("includeRequestDetails") ?? "") !== "";
+      return table(dumpRequests(flowControl.snapshot(), { clock: now, details }));
+    }
+    default:
+      return undefined;
+  }
 }
 
 function text(status: number, { contentType, body }: { contentType: string; body: string }): ServedAnswer {

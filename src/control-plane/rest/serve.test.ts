@@ -30,6 +30,7 @@ it.each<[string, () => User, number, number]>([
   const handler = createApiHandler({
     users: { authenticate, impersonate: (user) => user },
     authorize: () => ({ allowed: true, reason: "" }),
+    flowControl: { classify: () => undefined, enter: unused },
     forward: () => undefined,
     resources: {
       get registry() {

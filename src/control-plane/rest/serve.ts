@@ -3,11 +3,12 @@ import { isAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { HttpHandler, ServedAnswer, ServedRequest } from "../../host/http-server.ts";
+import type { AnswerHeaders, HttpHandler, ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import { AUTHENTICATED } from "../access/authenticate.ts";
 import { accessDeniedError } from "../access/denial.ts";
 import type { RequestUsers } from "../access/request-user.ts";
 import type { AuditTrail, RequestAudit } from "../audit/request-audit.ts";
+import type { Admitted, FlowControl } from "../flow-control/flow-control.ts";
 import type { AccessAttributes, Authorize } from "../ports/request.ts";
 import type { User } from "../ports/user.ts";
 import { encodeValue } from "./encode.ts";
@@ -15,6 +16,7 @@ import { acceptedPlainForm } from "./media-type.ts";
 import type { RequestObserver } from "./observe-requests.ts";
 import { type PathTarget, parseRequestTarget, type RequestTarget } from "./request-path.ts";
 import { checkTimeout } from "./request-timeout.ts";
+import { isLasting, listWorkOf } from "./request-work.ts";
 import { type ResourceDeps, serveResource } from "./serve-resource.ts";
 
 /** Answers a path that is no resource: health, version, discovery, documents. Undefined for an unknown path. */
@@ -26,6 +28,7 @@ interface ServeDeps {
   /** Records requests. Default: nobody asks for a record. */
   audit?: AuditTrail | undefined;
   authorize: Authorize;
+  flowControl: Pick<FlowControl, "classify" | "enter">;
   /** Passes requests for the groups of other API servers on; undefined for those that are answered here. */
   forward(request: ServedRequest, target: RequestTarget, user: User): Promise<ServedAnswer> | undefined;
   resources: ResourceDeps;
@@ -49,11 +52,16 @@ export function createApiHandler(deps: ServeDeps): HttpHandler {
     const warnings = new Set<string>();
     const target = parseRequestTarget(request.method, request.path, request.query);
     const requestId = deps.newRequestId();
-    const asked = { target, requestId, warn: (message: string) => warnings.add(message) };
+    const headers: Record<string, string> = { "audit-id": requestId };
+    const asked = {
+      ...{ target, requestId },
+      warn: (message: string) => warnings.add(message),
+      tag: (more: Readonly<Record<string, string>>) => Object.assign(headers, more),
+    };
     const answer = await answerSafely(deps, request, asked);
     deps.observer.observe(target, answer.status, (deps.clock.monotonic() - startMs) / 1000);
     if (answer.status >= 400) recordRefusal(deps.log, request, answer.status);
-    return withHeaders(answer, [...warnings], requestId);
+    return withHeaders(answer, [...warnings], headers);
   };
 }
 
@@ -70,6 +78,8 @@ const CLIENT_GONE: ServedAnswer = { status: 499, headers: {}, body: "" };
 interface Asked {
   readonly target: RequestTarget;
   readonly requestId: string;
+  /** Adds headers to whatever is answered. */
+  tag(headers: Readonly<Record<string, string>>): void;
   warn(message: string): void;
 }
 
@@ -124,12 +134,42 @@ interface Proven extends Asked {
 }
 
 async function answer(deps: ServeDeps, request: ServedRequest, proven: Proven): Promise<ServedAnswer> {
-  const { target, warn, audit } = proven;
+  const { target, audit } = proven;
   checkTimeout(request, target);
   if (proven.user.groups.includes(AUTHENTICATED)) request.vouch(proven.user.username);
   const user = deps.users.impersonate(proven.user, request);
   if (user !== proven.user) audit?.impersonate(user);
   const attributes = attributesOf(request, target, user);
+  const admitted = await admit(deps, request, { attributes, proven });
+  try {
+    const served = await answerAdmitted(deps, request, { ...proven, user, attributes });
+    return admitted?.leaveAfter(served) ?? served;
+  } catch (error) {
+    admitted?.leave();
+    throw error;
+  }
+}
+
+/** Waits until the priority level of the request lets it in; undefined where nothing limits it. */
+async function admit(
+  { flowControl, resources }: ServeDeps,
+  { query, signal }: ServedRequest,
+  { attributes: asked, proven }: { attributes: AccessAttributes; proven: Proven },
+): Promise<Admitted | undefined> {
+  const flow = isLasting(asked) ? undefined : flowControl.classify(asked);
+  if (flow === undefined) return undefined;
+  proven.tag({
+    "x-kubernetes-pf-flowschema-uid": flow.schema.uid,
+    "x-kubernetes-pf-prioritylevel-uid": flow.level.uid,
+  });
+  return await flowControl.enter({ flow, asked, signal, ...listWorkOf(resources, proven.target, query) });
+}
+
+async function answerAdmitted(
+  deps: ServeDeps,
+  request: ServedRequest,
+  { target, warn, audit, user, attributes }: Proven & { attributes: AccessAttributes },
+): Promise<ServedAnswer> {
   const decision = deps.authorize(attributes);
   audit?.annotate("authorization.k8s.io/decision", decision.allowed ? "allow" : "forbid");
   audit?.annotate("authorization.k8s.io/reason", decision.reason);
@@ -162,7 +202,7 @@ function headerText(text: string): string {
   return Buffer.from(text.replaceAll("\u007f", "\\u007f")).toString("latin1");
 }
 
-function withHeaders(answer: ServedAnswer, warnings: readonly string[], requestId: string): ServedAnswer {
+function withHeaders(answer: ServedAnswer, warnings: readonly string[], own: AnswerHeaders): ServedAnswer {
   const unique = [...new Set(warnings)].slice(0, MAX_WARNINGS);
   const warning = unique.map((message) => `299 - ${headerText(JSON.stringify(message))}`);
   return {
@@ -170,7 +210,7 @@ function withHeaders(answer: ServedAnswer, warnings: readonly string[], requestI
     headers: {
       "cache-control": "no-cache, private",
       ...answer.headers,
-      "audit-id": requestId,
+      ...own,
       ...(warning.length > 0 && { warning }),
     },
   };

@@ -228,6 +228,38 @@ describe.each(apiServersUnderTest())("an aggregated API server, on $name", (cand
     expect(caller).toBe("system:serviceaccount:kube-system:namespace-controller");
   });
 
+  it.runIf(candidate.isOurs)(
+    "keeps an owner of ours that is deleted in the foreground until its own are gone",
+    async () => {
+      const { root, path } = await register(believed(), ["delete", "list"]);
+      await untilCondition(path, { status: "True" });
+      await untilPassedOn(root);
+      const place = await newNamespace(server.admin);
+      const metadata = { name: "owner" };
+      const owner = await server.admin.object("POST", `/api/v1/namespaces/${place}/configmaps`, { metadata });
+      const reference = { apiVersion: "v1", kind: "ConfigMap", name: "owner", blockOwnerDeletion: true };
+      const ownerReferences = [{ ...reference, uid: owner.metadata.uid }];
+      const things = [{ metadata: { name: "a", namespace: place, uid: "u", ownerReferences } }];
+      let options: unknown;
+      answers.set(`${root}/namespaces/${place}/things`, json({ kind: "ThingList", items: things }));
+      answers.set(`${root}/namespaces/${place}/things/a`, (request, response) => {
+        const chunks: Buffer[] = [];
+        request.on("data", (chunk: Buffer) => chunks.push(chunk));
+        request.on("end", () => {
+          options = JSON.parse(Buffer.concat(chunks).toString());
+          json({})(request, response);
+        });
+      });
+      const ownerPath = `/api/v1/namespaces/${place}/configmaps/owner`;
+      await server.admin.json("DELETE", ownerPath, { propagationPolicy: "Foreground" });
+      await vi.waitFor(() => expect(options).toMatchObject({ preconditions: { uid: "u" } }), { timeout: 20_000 });
+      expect(await server.admin.json("GET", ownerPath)).toMatchObject({ status: 200 });
+      things.length = 0;
+      const isGone = async () => expect(await server.admin.json("GET", ownerPath)).toMatchObject({ status: 404 });
+      await vi.waitFor(isGone, { timeout: 20_000 });
+    },
+  );
+
   // kube-apiserver has no bound on what it reads of such a document.
   it.runIf(candidate.isOurs)("describes its kinds in our OpenAPI documents, whatever another one sends", async () => {
     const broken = await register({ ...believed() });

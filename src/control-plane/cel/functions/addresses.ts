@@ -11,18 +11,24 @@ export const CIDR = types.opaqueType("net.CIDR");
 
 const WIDTHS = { 4: 32, 6: 128 } as const;
 
-/** The address; an IPv4 address written as IPv6, and a zone, are refused as upstream refuses them. */
+/** The address; an IPv4 address mapped into IPv6, and a zone, are refused as upstream refuses them. */
 function parseAddress(text: string): AddressValue | undefined {
   const family = isIP(text);
   if (family === 4) return { kind: "ip", family: 4, bits: fromParts(text.split("."), 8n, 10) };
   if (family !== 6 || text.includes("%")) return undefined;
-  if (text.includes(".")) return undefined;
-  const [head = "", tail] = text.split("::");
+  // The last four bytes may be written as an IPv4 address.
+  const groups = text.replace(/[\d.]+$/, (last) => (last.includes(".") ? groupsOf(last) : last));
+  const [head = "", tail] = groups.split("::");
   const first = head === "" ? [] : head.split(":");
   const last = tail === undefined || tail === "" ? [] : tail.split(":");
   const zeros = Array.from({ length: 8 - first.length - last.length }, () => "0");
   const bits = fromParts([...first, ...(tail === undefined ? [] : zeros), ...last], 16n, 16);
   return bits >> 32n === 0xffffn ? undefined : { kind: "ip", family: 6, bits };
+}
+
+function groupsOf(ipv4: string): string {
+  const bits = fromParts(ipv4.split("."), 8n, 10);
+  return `${(bits >> 16n).toString(16)}:${(bits & 0xffffn).toString(16)}`;
 }
 
 function fromParts(parts: readonly string[], width: bigint, radix: number): bigint {
@@ -52,11 +58,56 @@ const ipArg = (value: CelValue | undefined) => objectArg("ip", value);
 const cidrArg = (value: CelValue | undefined) => objectArg("cidr", value);
 
 function toAddress(text: string): CelValue {
-  return parseAddress(text) ?? failure(`IP Address ${JSON.stringify(text)} parse error during conversion from string`);
+  const address = parseAddress(text);
+  if (address) return address;
+  const shown = JSON.stringify(text);
+  if (isIP(text) !== 6) {
+    const problem = `ParseAddr(${shown}): ${whyNoAddress(text)}`;
+    return failure(`IP Address ${shown} parse error during conversion from string: ${problem}`);
+  }
+  if (text.includes("%")) return failure(`IP address ${shown} with zone value is not allowed`);
+  return failure(`IPv4-mapped IPv6 address ${shown} is not allowed`);
+}
+
+/** What Go's `netip` says of the texts that are met most. */
+function whyNoAddress(text: string): string {
+  const [mark] = /[.:]/.exec(text) ?? [];
+  if (mark !== ".") return mark === ":" ? whyNoSixthVersion(text) : "unable to parse IP";
+  const parts = text.split(".");
+  const odd = /[^\d.].*$/s.exec(text)?.[0];
+  if (odd !== undefined) return `unexpected character (at ${JSON.stringify(odd)})`;
+  if (parts.includes("")) return `IPv4 field must have at least one digit (at ${JSON.stringify(restAt(parts))})`;
+  if (parts.some((part) => Number(part) > 255)) return "IPv4 field has value >255";
+  if (parts.some((part) => /^0\d/.test(part))) return "IPv4 field has octet with leading zero";
+  return parts.length > 4 ? "IPv4 address too long" : "IPv4 address too short";
+}
+
+/** What is left from the dot on that no digit stands before or after. */
+function restAt(parts: readonly string[]): string {
+  const place = parts.indexOf("");
+  return place === parts.length - 1 ? "." : `.${parts.slice(place + 1).join(".")}`;
+}
+
+function whyNoSixthVersion(text: string): string {
+  const [, rest] = /:::*?(:[^:].*|:)$/s.exec(text) ?? [];
+  if (text.includes(":::") && rest !== undefined) {
+    return `each colon-separated field must have at least one digit (at ${JSON.stringify(rest)})`;
+  }
+  const odd = /[^0-9a-fA-F:.%].*$/s.exec(text)?.[0];
+  return odd === undefined ? "unable to parse IP" : `unexpected character (at ${JSON.stringify(odd)})`;
 }
 
 function toBlock(text: string): CelValue {
-  return parseBlock(text) ?? failure(`network address parse error during conversion from string: ${text}`);
+  const block = parseBlock(text);
+  if (block) return block;
+  const [base = "", length = ""] = text.split(/\/(?=[^/]*$)/);
+  const problem = `network address parse error during conversion from string: netip.ParsePrefix(${JSON.stringify(text)})`;
+  if (!text.includes("/")) return failure(`${problem}: no '/'`);
+  if (isIP(base) === 0) return failure(`${problem}: ParseAddr(${JSON.stringify(base)}): ${whyNoAddress(base)}`);
+  if (base.includes("%")) return failure(`${problem}: IPv6 zones cannot be present in a prefix`);
+  if (!/^(0|[1-9]\d*)$/.test(length)) return failure(`${problem}: bad bits after slash: ${JSON.stringify(length)}`);
+  if (Number(length) > WIDTHS[isIP(base) === 4 ? 4 : 6]) return failure(`${problem}: prefix length out of range`);
+  return failure(`IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed`);
 }
 
 /** The first bits of an address. */

@@ -3,6 +3,7 @@ import { compareBig, compareSemver } from "../equality.ts";
 import { intArg, member, type Overload, objectArg, plain, stringArg, traversal } from "../overload.ts";
 import * as types from "../types.ts";
 import { type CelValue, celList, celMap, failure, type SemverValue, type UrlValue } from "../values.ts";
+import { isUrl, parseUrl } from "./parse-url.ts";
 
 const { BOOL, DOUBLE, INT, STRING } = types;
 /** The type of `quantity(…)`. */
@@ -21,6 +22,7 @@ function toQuantity(text: string): CelValue {
   const parsed = parseQuantity(text);
   if (parsed) return quantityOf(parsed.nanos);
   const pattern = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
+  if (new RegExp(pattern).test(text)) return failure("unable to parse quantity's suffix");
   return failure(`quantities must match the regular expression '${pattern}'`);
 }
 
@@ -44,26 +46,6 @@ const QUANTITIES = [
   plain("string", [[QUANTITY], STRING], ([a]) => formatQuantity({ nanos: nanosArg(a), format: "DecimalSI" })),
 ];
 
-/** A URL as Go's `url.ParseRequestURI` takes it: absolute, or a path from the root. */
-function parseUrl(text: string): UrlValue | undefined {
-  const isPath = text.startsWith("/");
-  const isPlain = /^[\x21-\x7e\u0080-\uffff]+$/.test(text) && !/%(?![0-9a-fA-F]{2})/.test(text);
-  if (!isPlain || (!isPath && !/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\//.test(text))) return undefined;
-  const [, scheme = "", authority = "", path = "", query = ""] =
-    /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?/.exec(text) ?? [];
-  const host = authority.slice(authority.lastIndexOf("@") + 1);
-  const [, hostname = "", port = ""] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(host) ?? [];
-  if (host !== "" && hostname === "" && port === "") return undefined;
-  const bare = hostname.replace(/^\[|\]$/g, "");
-  return { kind: "url", text, scheme: scheme.toLowerCase(), host, hostname: bare, port, path, query: readQuery(query) };
-}
-
-function readQuery(query: string): ReadonlyMap<string, readonly string[]> {
-  const values = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(query)) values.set(name, [...(values.get(name) ?? []), value]);
-  return values;
-}
-
 const urlArg = (value: CelValue | undefined) => objectArg("url", value);
 
 const URL_PARTS: Readonly<Record<string, (url: UrlValue) => string>> = {
@@ -71,7 +53,7 @@ const URL_PARTS: Readonly<Record<string, (url: UrlValue) => string>> = {
   getHost: ({ host }) => host,
   getHostname: ({ hostname }) => hostname,
   getPort: ({ port }) => port,
-  getEscapedPath: ({ path }) => encodeURI(path).replaceAll("%25", "%"),
+  getEscapedPath: ({ path }) => path,
 };
 
 const URLS = [
@@ -79,15 +61,14 @@ const URLS = [
     "url",
     [[STRING], URL_TYPE],
     ([text]) => {
+      const url = parseUrl(stringArg(text));
+      if (!("problem" in url)) return url;
       const shown = JSON.stringify(stringArg(text));
-      return (
-        parseUrl(stringArg(text)) ??
-        failure(`URL parse error during conversion from string: parse ${shown}: invalid URI for request`)
-      );
+      return failure(`URL parse error during conversion from string: parse ${shown}: ${url.problem}`);
     },
     traversal,
   ),
-  plain("isURL", [[STRING], BOOL], ([text]) => parseUrl(stringArg(text)) !== undefined, traversal),
+  plain("isURL", [[STRING], BOOL], ([text]) => isUrl(stringArg(text)), traversal),
   ...Object.entries(URL_PARTS).map(([name, part]) => member(name, [[URL_TYPE], STRING], ([url]) => part(urlArg(url)))),
   member("getQuery", [[URL_TYPE], types.mapType(STRING, types.listType(STRING))], ([url]) => {
     return celMap([...urlArg(url).query].map(([name, values]) => [name, celList(values)] as const));
@@ -110,10 +91,11 @@ export function parseSemver(text: string): SemverValue | undefined {
 
 /** Makes a version of what is nearly one: without a leading v and leading zeros, with what is missing as zeros. */
 function normalize(text: string): string {
-  const [, core = "", rest = ""] = /^v?([^-+]*)(.*)$/.exec(text) ?? [];
-  const parts = core.split(".").map((part) => part.replace(/^0+(?=\d)/, ""));
-  while (parts.length < 3) parts.push("0");
-  return parts.join(".") + rest;
+  const [major = "", minor, ...patch] = text.replace(/^v/, "").split(".");
+  // What is short has no pre-release and no build: `1-rc` is no version.
+  if (patch.length === 0 && /[-+]/.test(minor ?? major)) return "";
+  const parts = [major, minor ?? "0", patch.length === 0 ? "0" : patch.join(".")];
+  return parts.map((part) => part.replace(/^0+(?=\d)/, "")).join(".");
 }
 
 const readSemver = (text: CelValue | undefined, lenient: CelValue | undefined) =>

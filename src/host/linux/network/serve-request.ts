@@ -49,7 +49,9 @@ export async function serveRequest(means: ServerMeans, ...[raw, response]: Excha
       return;
     }
     const answer = await answerOf(means, raw, lifetime);
-    const { body } = answer;
+    const { body, onOver } = answer;
+    if (onOver && !lifetime.isOver) response.once("close", onOver);
+    else onOver?.();
     if (lifetime.isOver || isTakenOver(body)) abandon(answer, lifetime);
     else sendAnswer({ ...answer, body }, describeExchange(means, { raw, response, lifetime }));
   } catch {
@@ -86,6 +88,8 @@ export async function serveUpgrade(
   socket.once("end", end);
   try {
     const answer = await answerOf(means, raw, lifetime);
+    if (answer.onOver && !lifetime.isOver) socket.once("close", answer.onOver);
+    else answer.onOver?.();
     if (lifetime.isOver) {
       abandon(answer, lifetime);
       socket.destroy();
