@@ -77,6 +77,14 @@ export const ENDPOINT_SLICES = defineResource<types.EndpointSlice>({
   kind: "EndpointSlice",
   namespaced: true,
 });
+const batch = { group: "batch", version: "v1" };
+export const JOBS = defineResource<types.Job>({ ...batch, plural: "jobs", kind: "Job", namespaced: true });
+export const CRON_JOBS = defineResource<types.CronJob>({
+  ...batch,
+  plural: "cronjobs",
+  kind: "CronJob",
+  namespaced: true,
+});
 const resource = { group: "resource.k8s.io", version: "v1" };
 /** A claim of devices. */
 export const RESOURCE_CLAIMS = defineResource<types.ResourceResourceClaim>({

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, type Option } from "commander";
+import type { ExplainedKind } from "../../cluster/explain/explain-object-by-api.ts";
 import { parseDuration } from "../../config/duration.ts";
 import type { OutputFormat } from "../format-output.ts";
 import { addNodePlace } from "../node-place.ts";
@@ -19,7 +20,14 @@ interface ExplainCommand {
 export type AskedExplanation =
   | { readonly about: "pod"; readonly name: string; readonly options: ExplainCommand }
   | { readonly about: "node"; readonly name: string | undefined; readonly options: ExplainCommand }
+  | { readonly about: ExplainedKind; readonly name: string; readonly options: ExplainCommand }
   | { readonly about: "pending"; readonly options: ExplainCommand };
+
+const OBJECTS: ReadonlyArray<readonly [kind: ExplainedKind, about: string]> = [
+  ["service", "why a service leads nowhere: its selector, its pods, its ports"],
+  ["job", "why a job does not go on, or what ended it"],
+  ["cronjob", "why a cron job starts nothing, or what became of what it started"],
+];
 
 /** Adds `nodelet explain`, which is `kubectl nodelet explain` too. */
 export function addExplain(
@@ -29,7 +37,9 @@ export function addExplain(
 ): void {
   const group = program
     .command("explain")
-    .description("tell why a pod or the node is as it is: what was decided, what it waits for, and what to do");
+    .description(
+      "tell why a pod, a service, a job or the node is as it is: what was decided, what it waits for, and what to do",
+    );
   const places = new Map<Command, () => Promise<string>>();
   const add = (usage: string, about: string) => {
     const command = group
@@ -57,6 +67,10 @@ export function addExplain(
     if (options.kubeconfig !== undefined && name === undefined) node.error("error: with --kubeconfig, name the node");
     await run({ about: "node", name, options });
   });
+  for (const [kind, about] of OBJECTS) {
+    const object = add(`${kind} <name>`, about).option(namespace, "its namespace", "default");
+    object.action(async (name: string) => await run({ about: kind, name, options: await optionsOf(object) }));
+  }
   const pending = add("pending", "what each pod that does not run waits for").option(
     namespace,
     "pods of this namespace only (default: all)",

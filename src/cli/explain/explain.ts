@@ -1,17 +1,25 @@
+import { isApiError } from "../../api/api-error.ts";
 import { assertNever } from "../../base/assert.ts";
 import { codeOf } from "../../base/errors.ts";
 import { explainByApi, explainNodeByApi, explainPending, withCluster } from "../../cluster/explain/explain-by-api.ts";
 import { explainByFiles, explainByNode, explainNodeItself } from "../../cluster/explain/explain-by-node.ts";
+import { type ExplainedKind, explainObjectByApi } from "../../cluster/explain/explain-object-by-api.ts";
 import { decisionsUnknown, readDecisions } from "../../cluster/explain/read-decisions.ts";
 import { readPodPlaces } from "../../cluster/supervisor/pod-places.ts";
 import { computeStateLayout, type StateLayout } from "../../cluster/supervisor/state-layout.ts";
 import { isInTrouble } from "../../explain/explain-pod.ts";
 import type { PodExplanation } from "../../explain/explanation.ts";
 import { addDecisions } from "../../explain/pod-decisions.ts";
+import { networkProbes } from "../../host/linux/network/network-probes.ts";
 import { findKubeconfig } from "../find-kubeconfig.ts";
 import { formatOutput, type OutputFormat } from "../format-output.ts";
 import type { AskedExplanation } from "./explain-command.ts";
-import { formatNodeExplanation, formatPending, formatPodExplanation } from "./format-explanation.ts";
+import {
+  formatNodeExplanation,
+  formatObjectExplanation,
+  formatPending,
+  formatPodExplanation,
+} from "./format-explanation.ts";
 
 /** Where the answer comes from, and how it is printed. */
 interface ExplainOptions {
@@ -58,6 +66,30 @@ async function explainPendingCommand(namespace: string | undefined, options: Exp
   const found = await readPending(namespace, options);
   print(found, options, () => formatPending(found, Date.now()));
   return 0;
+}
+
+/** Explains a service, a job or a cron job; 1 where there is none of that name. */
+async function explainObjectCommand(
+  kind: ExplainedKind,
+  asked: { readonly namespace: string; readonly name: string },
+  options: ExplainOptions,
+): Promise<number> {
+  const { kubeconfig, layout } = options;
+  // The pods of another cluster are not reached from here, or are others with the same addresses.
+  const probes = kubeconfig === undefined ? networkProbes : undefined;
+  const { signal } = new AbortController();
+  try {
+    const found = await withCluster(kubeconfig ?? layout.kubeconfig, async (client) => {
+      return await explainObjectByApi({ client, probes, signal }, kind, asked);
+    });
+    print(found, options, () => formatObjectExplanation(found, Date.now()));
+    return 0;
+  } catch (error) {
+    if (!isApiError(error, "NotFound")) throw error;
+    const { namespace, name } = asked;
+    console.error(`There is no ${kind} ${JSON.stringify(`${namespace}/${name}`)}. Is it in another namespace?`);
+    return 1;
+  }
 }
 
 /**
@@ -107,6 +139,10 @@ export async function explain(asked: AskedExplanation, { asPlugin }: { asPlugin:
       return await explainNodeCommand(asked.name, options);
     case "pending":
       return await explainPendingCommand(namespace, options);
+    case "service":
+    case "job":
+    case "cronjob":
+      return await explainObjectCommand(asked.about, { namespace: namespace ?? "default", name: asked.name }, options);
     default:
       return assertNever(asked, "what is asked for");
   }

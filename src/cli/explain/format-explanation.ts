@@ -3,6 +3,7 @@ import { formatHumanDuration } from "../../base/human-duration.ts";
 import { toPlainText } from "../../base/plain-text.ts";
 import { formatDuration } from "../../config/duration.ts";
 import type { NodeExplanation } from "../../explain/explain-node.ts";
+import type { ObjectExplanation } from "../../explain/explain-object.ts";
 import type { ExplainedCause, ExplainedStep, PodExplanation, Reason } from "../../explain/explanation.ts";
 import { foldRepeats } from "../../explain/fold-repeats.ts";
 
@@ -23,6 +24,16 @@ export function formatNodeExplanation({ node, conditions, troubles, podCount }: 
   });
   const pods = `${podCount} pods, ${troubles.length} of them ${troubles.length === 1 ? "waits or has" : "wait or have"} failed.`;
   return [`Node ${toPlainText(node)}: ${pods}`, ...ails, ...formatAll(troubles, now)].join("\n");
+}
+
+/** Formats what a service, a job or a cron job is, and why it is not as it is wished. */
+export function formatObjectExplanation({ object, state, waits, ends }: ObjectExplanation, now: number): string {
+  const { kind, namespace, name } = object;
+  const reasons = [
+    ...waits.map((reason) => formatReason("waits", reason, now)),
+    ...ends.map((reason) => formatReason("ended", reason, now)),
+  ];
+  return [toPlainText(`${kind} ${namespace}/${name} ${state}.`), ...reasons.flat()].join("\n");
 }
 
 /** Formats what each of several pods waits for. */

@@ -38,8 +38,8 @@ export const EXIT_CODES: readonly ExitCodes[] = [
   },
   {
     commands: ["explain"],
-    done: "explained, whatever is wrong with the pod",
-    failed: "nobody knows of the pod, or nobody could be asked",
+    done: "explained, whatever is wrong with it",
+    failed: "nobody knows of it, or nobody could be asked",
   },
   {
     commands: ["dashboard"],

@@ -1,5 +1,5 @@
 import type { FlowSnapshot } from "./flow-control.ts";
-import type { FlowEntry } from "./flow-request.ts";
+import { type FlowEntry, lineOf } from "./flow-request.ts";
 
 /** The clocks by which a request's times are told. */
 interface DumpClock {
@@ -31,7 +31,7 @@ export function dumpQueues({ waiting, served }: FlowSnapshot): string {
     ...["InitialSeatsSum", "MaxSeatsSum", "TotalWorkSum"],
   ];
   const rows = numberLines(waiting).map(({ index, entries: [first, ...rest] }) => {
-    const own = [...served].filter(({ line }) => line === first.line);
+    const own = [...served].filter((entry) => lineOf(entry) === lineOf(first));
     const seats = seatsOf([first, ...rest]);
     return [first.flow.level.name, index, rest.length + 1, own.length, seatsOf(own), "0", seats, seats, `${seats}ss`];
   });
@@ -50,14 +50,14 @@ export function dumpRequests(
   ];
   const row = (entry: FlowEntry, [line, place]: readonly [number, number]) => {
     const { flow, seats, arrivedAt, startedAt } = entry;
-    const times = [timeOf(arrivedAt, clock), timeOf(startedAt, clock)];
-    const place2 = [flow.level.name, flow.schema.name, line, place, flow.distinguisher];
-    return [...place2, times[0] ?? "", seats, 0, "0s", times[1] ?? "", ...(details ? detailsOf(entry) : [])];
+    const standing = [flow.level.name, flow.schema.name, line, place, flow.distinguisher];
+    const work = [timeOf(arrivedAt, clock), seats, 0, "0s", timeOf(startedAt, clock)];
+    return [...standing, ...work, ...(details ? detailsOf(entry) : [])];
   };
   const lines = numberLines(waiting);
   const pending = lines.flatMap(({ index, entries }) => entries.map((entry, place) => row(entry, [index, place])));
   const executing = [...served].map((entry) => {
-    return row(entry, [lines.find(({ entries: [first] }) => first.line === entry.line)?.index ?? -1, -1]);
+    return row(entry, [lines.find(({ entries: [first] }) => lineOf(first) === lineOf(entry))?.index ?? -1, -1]);
   });
   return formatTable([head, ...pending, ...executing]);
 }

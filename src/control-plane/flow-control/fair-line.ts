@@ -3,6 +3,7 @@ export interface FairLine<T> {
   add(flow: string, waiting: T): void;
   /** Takes it out of the line before its turn. */
   remove(flow: string, waiting: T): void;
+  readonly isEmpty: boolean;
   /** How many wait in a flow. */
   lengthOf(flow: string): number;
   /** Offers the first of each flow, in turns, until no flow's first is taken. */
@@ -25,6 +26,9 @@ export function createFairLine<T>(): FairLine<T> {
       const place = line.indexOf(waiting);
       if (place >= 0) line.splice(place, 1);
       if (line.length === 0) lines.delete(flow);
+    },
+    get isEmpty() {
+      return lines.size === 0;
     },
     lengthOf: (flow) => lines.get(flow)?.length ?? 0,
     offer(take) {

@@ -28,17 +28,22 @@ const MAX_TALLIES = 1_000;
 /** `limits` tells how the seats are divided, for whoever reads the metrics. */
 export function createFlowCounts(metrics: Metrics, limits: () => ReadonlyMap<string, SeatLimits>): FlowCounts {
   const tallies = new Map<string, FlowTally>();
+  // What a schema's requests are counted in is found by the schema itself, without a name that is put together first.
+  const known = new WeakMap<object, FlowTally>();
   const others = emptyTally("others", "others");
   const waiting = new Set<FlowEntry>();
   const series = declareFlowSeries(metrics);
   metrics.beforeRender(() => series.tell([...tallies.values(), others], limits()));
 
   const tallyOf = ({ flow: { schema, level } }: FlowEntry): FlowTally => {
-    const known = tallies.get(`${level.name} ${schema.name}`);
-    if (known !== undefined) return known;
-    const fresh = tallies.size < MAX_TALLIES ? emptyTally(level.name, schema.name) : others;
-    if (fresh !== others) tallies.set(`${level.name} ${schema.name}`, fresh);
-    return fresh;
+    const tally = known.get(schema);
+    if (tally?.level === level.name) return tally;
+    const key = `${level.name} ${schema.name}`;
+    const isFull = tallies.size >= MAX_TALLIES && !tallies.has(key);
+    const found = isFull ? others : (tallies.get(key) ?? emptyTally(level.name, schema.name));
+    if (!isFull) tallies.set(key, found);
+    known.set(schema, found);
+    return found;
   };
   const endWait = (entry: FlowEntry, tally: FlowTally) => {
     if (!waiting.delete(entry)) return;

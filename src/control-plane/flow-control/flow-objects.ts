@@ -1,4 +1,4 @@
-import type { FlowSchema, PriorityLevelConfiguration } from "../../api/gen/types.ts";
+import type { FlowSchema, PolicyRulesWithSubjects, PriorityLevelConfiguration } from "../../api/gen/types.ts";
 import { typed } from "../../api/object.ts";
 import type { AccessAttributes } from "../ports/request.ts";
 import type { ResourceFeed } from "../ports/resources.ts";
@@ -44,7 +44,7 @@ export function followFlowObjects(feed: ResourceFeed): FlowObjects {
   let onLevels = () => {};
   const schemas = new Map<string, FlowSchema>();
   const levels = new Map<string, PriorityLevel>();
-  let ordered: readonly FlowSchema[] | undefined;
+  let ordered: readonly OrderedSchema[] | undefined;
   feed.follow(FLOW_SCHEMAS, ({ type, object }) => {
     const { name = "" } = object.metadata;
     if (type === "DELETED") schemas.delete(name);
@@ -59,14 +59,12 @@ export function followFlowObjects(feed: ResourceFeed): FlowObjects {
   });
   return {
     classify(asked) {
-      ordered ??= [...schemas.values()].toSorted(byPrecedence);
-      for (const schema of ordered) {
-        const { priorityLevelConfiguration, rules = [] } = schema.spec ?? {};
-        const level = levels.get(priorityLevelConfiguration?.name ?? "");
+      ordered ??= [...schemas.values()].toSorted(byPrecedence).map(orderedSchemaOf);
+      for (const { schema, levelName, rules, method } of ordered) {
+        const level = levels.get(levelName);
         // A schema without its level takes no requests.
         if (level === undefined || !takesRequest(rules, asked)) continue;
-        const { name = "", uid = "" } = schema.metadata ?? {};
-        return { schema: { name, uid }, level, distinguisher: distinguisherOf(schema, asked) };
+        return { schema, level, distinguisher: distinguisherOf(method, asked) };
       }
       return undefined;
     },
@@ -77,6 +75,20 @@ export function followFlowObjects(feed: ResourceFeed): FlowObjects {
   };
 }
 
+interface OrderedSchema {
+  readonly schema: Flow["schema"];
+  readonly levelName: string;
+  readonly rules: readonly PolicyRulesWithSubjects[];
+  readonly method: string | undefined;
+}
+
+function orderedSchemaOf({ metadata, spec }: FlowSchema): OrderedSchema {
+  const { name = "", uid = "" } = metadata ?? {};
+  const { priorityLevelConfiguration, rules = [], distinguisherMethod } = spec ?? {};
+  const levelName = priorityLevelConfiguration?.name ?? "";
+  return { schema: { name, uid }, levelName, rules, method: distinguisherMethod?.type };
+}
+
 function byPrecedence(one: FlowSchema, other: FlowSchema): number {
   const difference = precedenceOf(one) - precedenceOf(other);
   return difference === 0 ? ((one.metadata?.name ?? "") < (other.metadata?.name ?? "") ? -1 : 1) : difference;
@@ -84,8 +96,8 @@ function byPrecedence(one: FlowSchema, other: FlowSchema): number {
 
 const precedenceOf = ({ spec }: FlowSchema) => spec?.matchingPrecedence ?? 0;
 
-function distinguisherOf({ spec }: FlowSchema, asked: AccessAttributes): string {
-  switch (spec?.distinguisherMethod?.type) {
+function distinguisherOf(method: string | undefined, asked: AccessAttributes): string {
+  switch (method) {
     case "ByUser":
       return asked.user.username;
     case "ByNamespace":

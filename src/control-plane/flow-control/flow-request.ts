@@ -14,8 +14,6 @@ export interface FlowRequest {
 
 /** A request that waits or is served. */
 export interface FlowEntry extends FlowRequest {
-  /** Where it waits, if it has to. */
-  readonly line: string;
   /** By the clock that never goes back. */
   readonly arrivedAt: number;
   /** Undefined while it waits. */
@@ -24,3 +22,8 @@ export interface FlowEntry extends FlowRequest {
 
 /** Why a request was not served. */
 export type FlowRefusal = "queue-full" | "concurrency-limit" | "time-out" | "cancelled";
+
+/** The line in which a request waits, if it has to. */
+export function lineOf({ flow, isLong }: FlowEntry): string {
+  return `${flow.level.name} ${flow.schema.name} ${isLong ? "long" : "small"} ${flow.distinguisher}`;
+}

@@ -19,7 +19,7 @@ const TOTAL_SEATS = 600;
  * Long answers are made and sent by one processor, so that more of them at a time end no sooner: each would only wait for
  * all others, and so would whatever is small. Some at a time keep their clients busy.
  */
-const LONG_AT_A_TIME = 8;
+const LONG_AT_A_TIME = 4;
 
 /** Small requests have seats of their own, so that none of them waits for a long one. */
 export function createRoom(levels: () => Iterable<PriorityLevel>): Room {
