@@ -125,9 +125,9 @@ async function makeCluster({ machine }: Stage): Promise<void> {
     ${write("/var/lib/kubelet/config.yaml", CONFIGURATION)}
     ${write("/var/lib/kubelet/kubeadm-flags.env", FLAGS)}
     ${write("/etc/kubernetes/kubelet.conf", KUBECONFIG)}
+    until ask-api GET /readyz; do sleep 5; done
     mkdir -p /etc/kubernetes/pki; cp /run/vm/certificate-authority /etc/kubernetes/pki/ca.crt
     cp ${STATE}/node-client.pem /var/lib/kubelet/pki/kubelet-client-current.pem
-    until ask-api GET /readyz; do sleep 5; done
     ask-api DELETE /api/v1/nodes/${HOST_NAME}`);
 }
 
