@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
 import { addKubeadm, FIRST, findKubeadm } from "./disk/add-kubeadm.ts";
+import { addKubelet, findKubelet } from "./disk/add-kubelet.ts";
 import { addUpstreamSuite, findSuitePrograms } from "./disk/add-upstream-suite.ts";
 import { buildDisk, buildTree, copyTree } from "./disk/build-disk.ts";
 import { RELEASES, type Release } from "./disk/recipe.ts";
@@ -120,17 +121,16 @@ async function startMachine(directory: string, cache: string): Promise<Machine> 
   const isQemu = values.machine === "qemu";
   await requireTools(["mmdebstrap", "chroot", ...(isQemu ? QEMU_TOOLS : NAMESPACES_TOOLS)]);
   console.error("# The machine's files are made …");
-  const tree = await buildTree(cache, isRelease(values.release) ? values.release : "trixie");
+  const base = await buildTree(cache, isRelease(values.release) ? values.release : "trixie");
+  const kubelet = findKubelet(process.env);
+  const tree = isQemu && kubelet === undefined ? base : await copyTree(base, directory);
+  const assets = isQemu ? undefined : findKubeadm(process.env);
+  if (assets !== undefined) await addKubeadm(tree, assets, FIRST);
+  else if (kubelet !== undefined) await addKubelet(tree, kubelet);
   if (!isQemu) {
-    const copy = await copyTree(tree, directory);
     const programs = findSuitePrograms(process.env);
-    if (programs !== undefined) await addUpstreamSuite(copy, programs);
-    const assets = findKubeadm(process.env);
-    if (assets !== undefined) await addKubeadm(copy, assets, FIRST);
-    return await startNamespaces({
-      ...{ tree: copy, directory },
-      makeTree: async (place) => await copyTree(tree, place),
-    });
+    if (programs !== undefined) await addUpstreamSuite(tree, programs);
+    return await startNamespaces({ tree, directory, makeTree: async (place) => await copyTree(base, place) });
   }
   const disk = await buildDisk(tree, directory);
   console.error(`# The machine starts; its console: ${directory}/console.log`);

@@ -38,6 +38,8 @@ export interface DoctorFacts {
   bridgeCallsIptables: boolean | undefined;
   /** The policy of the filter table's FORWARD chain; undefined when it could not be read. */
   forwardPolicy: string | undefined;
+  /** The policy of its INPUT chain for what comes from the default bridge: a rule may accept what the policy drops. */
+  inputPolicy: string | undefined;
   /** The ports that nodelet listens on and that another process already uses. */
   portsTaken: readonly number[];
   disk: { path: string; availableBytes: number; totalBytes: number };

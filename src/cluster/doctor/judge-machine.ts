@@ -36,6 +36,7 @@ const CHECKS: ReadonlyArray<(facts: DoctorFacts) => Finding> = [
   ipForward,
   bridgeNetfilter,
   forwardPolicy,
+  inputPolicy,
   ports,
   disk,
 ];
@@ -209,6 +210,19 @@ function forwardPolicy({ forwardPolicy: policy }: DoctorFacts): Finding {
     found: policy,
     meaning: "a firewall drops what pods send to the outside and receive through host ports",
     mend: "iptables -I FORWARD -i nodelet0 -j ACCEPT && iptables -I FORWARD -o nodelet0 -j ACCEPT",
+  };
+}
+
+function inputPolicy({ inputPolicy: policy }: DoctorFacts): Finding {
+  const check = "input policy";
+  if (policy === undefined) return { check, level: "ok", found: "not known" };
+  if (policy === "ACCEPT") return { check, level: "ok", found: policy };
+  return {
+    check,
+    level: "warn",
+    found: policy,
+    meaning: "a firewall drops what pods send to this machine: they reach neither the cluster's DNS nor its API",
+    mend: "iptables -I INPUT -i nodelet0 -j ACCEPT, or with ufw: ufw allow in on nodelet0",
   };
 }
 

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { readMountTable } from "../../host/linux/mounts/mount-table.ts";
 import type { MountEntry } from "../../host/mounts-port.ts";
+import { DEFAULT_BRIDGE } from "../containerd/cni-config.ts";
 import { findCniBinDirectory, findProgram, readHasSysResource } from "../containerd/machine-facts.ts";
 import { isRootShared } from "../containerd/mount-info.ts";
 import { readLockHolder } from "../processes/process-lock.ts";
@@ -23,6 +24,7 @@ export async function readDoctorFacts(stateDirectory: string, ports: readonly nu
   const bridgeCalls = await readSysctl("net/bridge/bridge-nf-call-iptables");
   const portsTaken: number[] = [];
   for (const port of ports) if (!(await isPortFree(port))) portsTaken.push(port);
+  const filterRules = await readFilterRules();
   return {
     uid: process.geteuid?.() ?? 0,
     kernelRelease: release(),
@@ -44,7 +46,8 @@ export async function readDoctorFacts(stateDirectory: string, ports: readonly nu
     isRootShared: isRootShared(mounts),
     ipForward: (await readSysctl("net/ipv4/ip_forward")) === "1",
     bridgeCallsIptables: bridgeCalls === undefined ? undefined : bridgeCalls === "1",
-    forwardPolicy: await readForwardPolicy(),
+    forwardPolicy: findPolicy(filterRules, "FORWARD"),
+    inputPolicy: acceptsBridge(filterRules) ? "ACCEPT" : findPolicy(filterRules, "INPUT"),
     portsTaken,
     disk: await readDisk(stateDirectory),
     runningPid: await readLockHolder(computeStateLayout(stateDirectory).lock).catch(() => undefined),
@@ -113,11 +116,22 @@ async function readSwapBytes(): Promise<number> {
   return lines.reduce((sum, line) => sum + Number(line.split(/\s+/)[2] ?? 0) * 1024, 0);
 }
 
-async function readForwardPolicy(): Promise<string | undefined> {
+/** The rules of the filter table; empty when they cannot be read. */
+async function readFilterRules(): Promise<string> {
   const path = await findProgram("iptables", SEARCH_PATH);
-  if (path === undefined || process.geteuid?.() !== 0) return undefined;
-  const rules = await runCommand(path, ["--wait", "--list-rules", "FORWARD"]).catch(() => "");
-  return /^-P FORWARD (\w+)/m.exec(rules)?.[1];
+  if (path === undefined || process.geteuid?.() !== 0) return "";
+  return await runCommand(path, ["--wait", "--list-rules"]).catch(() => "");
+}
+
+function findPolicy(rules: string, chain: "FORWARD" | "INPUT"): string | undefined {
+  return new RegExp(`^-P ${chain} (\\w+)`, "m").exec(rules)?.[1];
+}
+
+/** A firewall's rule is in a chain of its own, which is taken to be called. */
+function acceptsBridge(rules: string): boolean {
+  return rules
+    .split("\n")
+    .some((rule) => rule.endsWith(` -i ${DEFAULT_BRIDGE} -j ACCEPT`) && !rule.startsWith("-A FORWARD"));
 }
 
 async function isPortFree(port: number): Promise<boolean> {

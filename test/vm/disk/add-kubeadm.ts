@@ -1,56 +1,22 @@
 import { existsSync } from "node:fs";
-import { copyFile, cp, mkdir, writeFile } from "node:fs/promises";
+import { copyFile, cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { addKubelet, composeContainerdConfig } from "./add-kubelet.ts";
 import { writePodNetwork } from "./pod-network.ts";
 
 /** Where the images lie on the machine. */
 export const KUBEADM_DIRECTORY = "/opt/kubeadm";
 /** The address of the first machine, whose control plane the others join. */
 const FIRST_ADDRESS = "10.90.0.2";
-const PROGRAMS = ["kubeadm", "kubectl", "kubelet"] as const;
+const PROGRAMS = ["kubeadm", "kubectl"] as const;
 
 /** The directory of upstream's programs and of `images/*.tar`, which somebody has made elsewhere; undefined where there is none. */
 export function findKubeadm(variables: NodeJS.ProcessEnv): string | undefined {
   const directory = variables["KUBEADM_ASSETS"] ?? "";
-  const isThere = directory !== "" && [...PROGRAMS, "images"].every((name) => existsSync(join(directory, name)));
+  const isThere =
+    directory !== "" && [...PROGRAMS, "kubelet", "images"].every((name) => existsSync(join(directory, name)));
   return isThere ? directory : undefined;
 }
-
-/** Units as the packages of Kubernetes bring them. */
-const UNIT = `[Unit]
-Description=kubelet: The Kubernetes Node Agent
-Wants=network-online.target
-After=network-online.target
-
-[Service]
-ExecStart=/usr/bin/kubelet
-Restart=always
-StartLimitInterval=0
-RestartSec=10
-
-[Install]
-WantedBy=multi-user.target
-`;
-const DROP_IN = `[Service]
-Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf"
-Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
-EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
-EnvironmentFile=-/etc/default/kubelet
-ExecStart=
-ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS
-`;
-
-const CONTAINERD = `version = 2
-[plugins."io.containerd.grpc.v1.cri"]
-  restrict_oom_score_adj = true
-  sandbox_image = "registry.k8s.io/pause:3.10.2"
-  [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "/usr/lib/cni"
-  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
-    runtime_type = "io.containerd.runc.v2"
-    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-      SystemdCgroup = true
-`;
 
 /** The versions are those of the programs and images. The proxy may not set what belongs to the kernel of another machine. */
 const CLUSTER = `apiVersion: kubeadm.k8s.io/v1beta4
@@ -90,11 +56,8 @@ export async function addKubeadm(tree: string, assets: string, node: KubeadmNode
   const directory = join(tree, KUBEADM_DIRECTORY);
   await cp(join(assets, "images"), join(directory, "images"), { recursive: true });
   for (const name of PROGRAMS) await copyFile(join(assets, name), join(tree, "usr/bin", name));
-  const units = join(tree, "usr/lib/systemd/system");
-  await mkdir(join(units, "kubelet.service.d"), { recursive: true });
-  await writeFile(join(units, "kubelet.service"), UNIT);
-  await writeFile(join(units, "kubelet.service.d/10-kubeadm.conf"), DROP_IN);
-  await writeFile(join(directory, "containerd.toml"), CONTAINERD);
+  await addKubelet(tree, join(assets, "kubelet"));
+  await writeFile(join(directory, "containerd.toml"), composeContainerdConfig("registry.k8s.io/pause:3.10.2"));
   await writeFile(join(directory, "cluster.yaml"), CLUSTER);
   await writePodNetwork(join(directory, "10-pods.conflist"), "pods0", node.podRange);
   await writeFile(join(tree, "etc/hostname"), `${node.name}\n`);

@@ -5,6 +5,7 @@ import { mountPropagation, sysctls } from "./isolation.ts";
 import { oomScores, securityProfiles } from "./kernel-features.ts";
 import { kills } from "./kills.ts";
 import { kubeadm } from "./kubeadm.ts";
+import { kubeletSwap } from "./kubelet-swap.ts";
 import { newerRuntime, runtimeUpgrade } from "./newer-runtime.ts";
 import { groupKill, outOfMemory } from "./out-of-memory.ts";
 import { ownUnits } from "./own-units.ts";
@@ -28,7 +29,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[outOfMemory, groupKill, pidsLimit, diskPressure, swap],
   ...[sysctls, mountPropagation],
   iscsi,
-  ...[kubeadm, upstreamSuite],
+  ...[kubeletSwap, kubeadm, upstreamSuite],
   ...[userNamespacesRefused, runtimeUpgrade, userNamespaces, newerRuntime],
   removal,
 ];
