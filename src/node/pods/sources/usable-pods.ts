@@ -2,6 +2,7 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { isRecord } from "../../../api/object.ts";
 import { podReference } from "../../../api/pods.ts";
 import type { Log } from "../../../base/log.ts";
+import { isPathName } from "../../../base/path-name.ts";
 
 /**
  * Leaves out pods that no API server may send and that the node cannot or must not run, and logs each of them once. Of
@@ -36,19 +37,12 @@ function problemOf(pod: Pod, nodeName: string): string | undefined {
   if (namespace === "") return "it has no namespace";
   // Directories are named after these values, and removed.
   for (const [what, value] of Object.entries({ UID: uid, name, namespace })) {
-    if (!isPlainName(value)) return `its ${what} cannot be the name of a directory`;
+    if (!isPathName(value)) return `its ${what} cannot be the name of a directory`;
   }
   if (pod.spec === undefined) return "it has no spec";
   const { nodeName: boundTo = "" } = pod.spec;
   if (boundTo !== nodeName) return `it is bound to ${boundTo === "" ? "no node" : `node ${boundTo}`}`;
   return findMalformed(pod);
-}
-
-const MAX_NAME_LENGTH = 253;
-
-function isPlainName(value: unknown): boolean {
-  if (typeof value !== "string" || value === "" || value === "." || value === "..") return false;
-  return value.length <= MAX_NAME_LENGTH && !/[/\0]/.test(value);
 }
 
 /** The lists of a pod's spec whose entries have names. */

@@ -18,6 +18,7 @@ import {
 } from "../logs/container-log-paths.ts";
 import type { ContainerToStart } from "../plan/pod-actions.ts";
 import { findContainer, type PodRuntimeStatus } from "../reading/pod-runtime-status.ts";
+import { requirePathName } from "../reading/runtime-answers.ts";
 import type { PodConfigs } from "./create-pod-configs.ts";
 import { ensureVolumeImages } from "./ensure-volume-images.ts";
 import { runLifecycleHook } from "./lifecycle-hooks.ts";
@@ -114,7 +115,8 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     });
     const createContainer = async () => await runtime.createContainer(request, { signal });
     const begun = host.clock.monotonic();
-    const { containerId } = await countImageMounts(deps, { next, images: images.found }, createContainer);
+    const answer = await countImageMounts(deps, { next, images: images.found }, createContainer);
+    const containerId = requirePathName("a container", answer.containerId);
     run.onCreated?.(containerId);
     sayDone(run, "Created", "Container created", begun);
     return { id: containerId };

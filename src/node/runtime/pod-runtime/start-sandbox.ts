@@ -8,6 +8,7 @@ import type { Host } from "../../../host/port.ts";
 import { podLogDirectory } from "../logs/container-log-paths.ts";
 import type { SandboxRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import { readSandboxStatus } from "../reading/read-pods.ts";
+import { requirePathName } from "../reading/runtime-answers.ts";
 import type { PodConfigs, WantedSandbox } from "./create-pod-configs.ts";
 import type { RuntimeMetrics } from "./metrics.ts";
 import { PodSandboxError } from "./pod-sandbox-error.ts";
@@ -92,7 +93,7 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
     const request = cri.RunPodSandboxRequest.fromPartial({ config, runtimeHandler });
     const { podSandboxId } = await runtime.runPodSandbox(request, { signal, timeoutMs: RUN_SANDBOX_TIMEOUT_MS });
     metrics.runSandboxDuration.observe((host.clock.monotonic() - begun) / 1000, { runtime_handler: runtimeHandler });
-    return podSandboxId;
+    return requirePathName("a sandbox", podSandboxId);
   };
 
   return {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../api/gen/types.ts";
 import {
+  CONTAINER_NAME_LABEL,
   CONTAINER_RESTART_COUNT_ANNOTATION,
   POD_NAME_LABEL,
   POD_NAMESPACE_LABEL,
@@ -44,6 +45,28 @@ describe("a runtime that lies about a pod", () => {
       listPodSandbox: async () => await listPodSandbox(cri.ListPodSandboxRequest.fromPartial({})),
     }));
     expect([containers.length, sandboxes.length]).toEqual([1, 1]);
+  });
+
+  it.each(["../../../etc/x", "a/b", "..", "", "x".repeat(300)])(
+    "and gives IDs that lead elsewhere: %j is left out",
+    async (id) => {
+      const { containers, sandboxes } = await readLies(({ listContainers, listPodSandbox }) => ({
+        listContainers: async (request) => ({
+          containers: (await listContainers(request)).containers.flatMap((each) => [each, { ...each, id }]),
+        }),
+        listPodSandbox: async (request) => ({
+          items: (await listPodSandbox(request)).items.flatMap((each) => [each, { ...each, id }]),
+        }),
+      }));
+      expect([containers.length, sandboxes.length]).toEqual([1, 1]);
+    },
+  );
+
+  it.each(["../../../../etc", "a/b", ".."])("and calls a container %j: it is left out", async (name) => {
+    const { containers } = await readLies(() =>
+      container({ labels: { ...LABELS, [CONTAINER_NAME_LABEL]: name }, state: cri.ContainerState.CONTAINER_EXITED }),
+    );
+    expect(containers).toEqual([]);
   });
 
   it("and lists everything twice: each is read once", async () => {

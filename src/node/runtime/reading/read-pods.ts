@@ -15,6 +15,7 @@ import {
 } from "../../../api/well-known.ts";
 import { codeOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
+import { isPathName } from "../../../base/path-name.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Host } from "../../../host/port.ts";
@@ -60,6 +61,7 @@ export async function listRuntimePods(runtime: Cri["runtime"], signal: AbortSign
   };
   for (const sandbox of sandboxes.items) {
     const { id, createdAt } = sandbox;
+    if (!isPathName(id)) continue;
     podOf(sandbox.labels)?.sandboxes.push({
       id,
       attempt: limitCount(sandbox.metadata?.attempt),
@@ -68,10 +70,11 @@ export async function listRuntimePods(runtime: Cri["runtime"], signal: AbortSign
     });
   }
   for (const container of containers.containers) {
+    if (!isPathName(container.id)) continue;
     podOf(container.labels)?.containers.push({
       id: container.id,
       sandboxId: container.podSandboxId,
-      name: container.labels[CONTAINER_NAME_LABEL] ?? container.metadata?.name ?? "",
+      name: nameOf(container),
       attempt: limitCount(container.metadata?.attempt),
       state: containerState(container.state),
       createdAt: milliseconds(container.createdAt),
@@ -135,7 +138,8 @@ async function readItems(
     readEach(items.containers, async ({ id, sandboxId }) => {
       const request = cri.ContainerStatusRequest.fromPartial({ containerId: id });
       const { status } = await calls.run(async () => await runtime.containerStatus(request, { signal }), signal);
-      return status && (await containerStatus(host, requireId("container", id, status), sandboxId));
+      if (status === undefined || !hasUsableName(status)) return undefined;
+      return await containerStatus(host, requireId("container", id, status), sandboxId);
     }),
   ]);
   // Attempts only rise while anything is left. Times do not, because the clock may be set back; code that took a dead
@@ -180,12 +184,17 @@ function referenceOf(labels: Labels): PodReference | undefined {
   const namespace = labels[POD_NAMESPACE_LABEL];
   // Directories are named after these values, and removed. A sandbox whose values cannot be names is not a pod of
   // Kubernetes.
-  return isName(uid) && isName(name) && isName(namespace) ? { uid, name, namespace } : undefined;
+  return isPathName(uid) && isPathName(name) && isPathName(namespace) ? { uid, name, namespace } : undefined;
 }
 
-function isName(label: string | undefined): label is string {
-  return label !== undefined && label !== "" && label !== "." && label !== ".." && !/[/\0]/.test(label);
+/** Directories and links are named after a container, and removed. */
+function hasUsableName(status: cri.ContainerStatus): boolean {
+  const name = nameOf(status);
+  return name === "" || isPathName(name);
 }
+
+const nameOf = ({ labels, metadata }: Pick<cri.ContainerStatus, "labels" | "metadata">) =>
+  labels[CONTAINER_NAME_LABEL] ?? metadata?.name ?? "";
 
 function sandboxStatus(status: cri.PodSandboxStatus): SandboxRuntimeStatus {
   const { network, linux } = status;
@@ -206,13 +215,13 @@ async function containerStatus(
   status: cri.ContainerStatus,
   sandboxId: string,
 ): Promise<ContainerRuntimeStatus> {
-  const { annotations, labels } = status;
+  const { annotations } = status;
   const state = containerState(status.state);
   const recorded = Number.parseInt(annotations[CONTAINER_RESTART_COUNT_ANNOTATION] ?? "", 10);
   return {
     id: status.id,
     sandboxId,
-    name: labels[CONTAINER_NAME_LABEL] ?? status.metadata?.name ?? "",
+    name: nameOf(status),
     state,
     createdAt: milliseconds(status.createdAt),
     startedAt: milliseconds(status.startedAt),

@@ -1,6 +1,7 @@
 import type { PodReference } from "../../../api/pods.ts";
 import { POD_UID_LABEL } from "../../../api/well-known.ts";
 import { CodedError } from "../../../base/errors.ts";
+import { isPathName } from "../../../base/path-name.ts";
 
 /** A longer text of the runtime is cut. */
 const MAX_TEXT_LENGTH = 8 * 1024;
@@ -13,9 +14,12 @@ interface ListedItem {
   readonly labels: { readonly [key: string]: string };
 }
 
-/** Returns the items that are of the pod, each once. A runtime may not know the filter, and may list an item twice. */
+/**
+ * Returns the items that are of the pod, each once. A runtime may not know the filter, and may list an item twice. Files are
+ * named after IDs, and removed: an item whose ID leads elsewhere is left out.
+ */
 export function ownItems<Item extends ListedItem>({ uid }: PodReference, items: readonly Item[]): Item[] {
-  const own = items.filter(({ labels }) => labels[POD_UID_LABEL] === uid);
+  const own = items.filter(({ id, labels }) => labels[POD_UID_LABEL] === uid && isPathName(id));
   return [...new Map(own.map((item) => [item.id, item])).values()];
 }
 
@@ -24,6 +28,15 @@ export function requireId<Status extends { readonly id: string }>(what: string, 
   if (status.id === id) return status;
   const message = `the runtime was asked for the status of ${what} ${JSON.stringify(id)} and told of another one`;
   throw new CodedError("contradiction", message);
+}
+
+/** Returns the ID of something that the runtime made. Throws a CodedError `contradiction` where it leads elsewhere as a name. */
+export function requirePathName(what: string, id: string): string {
+  if (isPathName(id)) return id;
+  throw new CodedError(
+    "contradiction",
+    `the runtime made ${what} whose ID cannot be a name: ${JSON.stringify(cutText(id))}`,
+  );
 }
 
 /** Returns a number that a status can hold, and one more than which an attempt can be. */
