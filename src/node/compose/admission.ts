@@ -16,7 +16,7 @@ import { createInfeasibleResizes } from "../pods/resize/infeasible-resizes.ts";
 import { createPodResizes } from "../pods/resize/pod-resizes.ts";
 import { createResizeMetrics } from "../pods/resize/resize-metrics.ts";
 import { createResizeRetry } from "../pods/resize/retry-resizes.ts";
-import { listLivePods } from "../pods/workers/live-pods.ts";
+import { listLivePods, listNewestPods } from "../pods/workers/live-pods.ts";
 import type { PodWorkers } from "../pods/workers/pod-workers.ts";
 import { joinProviders } from "../resources/allocation/join-providers.ts";
 import { createPodAllocation, type PodAllocation } from "../resources/allocation/pod-allocation.ts";
@@ -71,9 +71,10 @@ export async function composeAdmission(
   const preemption = createPreemption({ clock, log, timeline, metrics, workers, onDecidable: inbox.offerDecidable });
   const allocation = composeAllocation(foundation, neighbours);
   const node = () => sized(cluster?.ownNode.node() ?? machineNode);
+  const newestPods = () => listNewestPods(workers.states(), neighbours.sources.desired.byUid);
   const findMisfit = createFit({
     node: () => withAssignedDevices(node(), devices.assignments),
-    admittedPods: () => listLivePods(workers.states()).map(runtime.resources.allocate),
+    admittedPods: () => newestPods().map(runtime.resources.allocate),
     supportsSupplementalGroupsPolicy: runtime.handlers.supportsSupplementalGroupsPolicy,
     freshNode,
     room: preemption,
@@ -99,7 +100,7 @@ export async function composeAdmission(
   });
   return {
     admit: resizes.admit,
-    reviewResizes: () => resizes.review(listLivePods(workers.states())),
+    reviewResizes: () => resizes.review(newestPods()),
     forget(uid) {
       preemption.release(uid);
       allocation.forget(uid);

@@ -35,27 +35,31 @@ const printed: ProgramOutcome = { kind: "printed", stdout: Buffer.from(LIST) };
 
 it("asks for the few that there are one by one", async () => {
   const { calls } = await forget(
-    [flow({ endpoint: "10.64.0.5" }), flow({ family: "ip6", destination: "fd00::1" })],
+    [flow({ endpoint: { ip: "10.64.0.5", port: 53 } }), flow({ family: "ip6", destination: "fd00::1" })],
     printed,
   );
   expect(calls).toEqual([
-    "-D -p udp --orig-dst 10.96.0.10 --orig-port-dst 53 --dst-nat 10.64.0.5",
+    "-D -p udp --orig-dst 10.96.0.10 --orig-port-dst 53 --dst-nat 10.64.0.5 --reply-port-src 53",
     "-D -f ipv6 -p udp --orig-dst fd00::1 --orig-port-dst 53",
   ]);
 });
 
 it("looks once which of thousands there are, and forgets only those", async () => {
   const present = [
-    flow({ endpoint: "10.64.0.5" }),
-    flow({ destination: undefined, port: 30053, endpoint: "10.64.0.6" }),
+    flow({ endpoint: { ip: "10.64.0.5", port: 53 } }),
+    flow({ destination: undefined, port: 30053, endpoint: { ip: "10.64.0.6", port: 53 } }),
     flow({ destination: "10.96.0.11" }),
   ];
-  const gone = [flow({ endpoint: "10.64.0.7" }), flow({ destination: undefined, port: 30054 })];
+  const gone = [
+    flow({ endpoint: { ip: "10.64.0.7", port: 53 } }),
+    flow({ endpoint: { ip: "10.64.0.5", port: 5353 } }),
+    flow({ destination: undefined, port: 30054 }),
+  ];
   const { calls } = await forget([...absent, ...present, ...gone], printed);
   expect(calls).toEqual([
     "-L -p udp",
-    "-D -p udp --orig-dst 10.96.0.10 --orig-port-dst 53 --dst-nat 10.64.0.5",
-    "-D -p udp --orig-port-dst 30053 --dst-nat 10.64.0.6",
+    "-D -p udp --orig-dst 10.96.0.10 --orig-port-dst 53 --dst-nat 10.64.0.5 --reply-port-src 53",
+    "-D -p udp --orig-port-dst 30053 --dst-nat 10.64.0.6 --reply-port-src 53",
     "-D -p udp --orig-dst 10.96.0.11 --orig-port-dst 53",
   ]);
 });

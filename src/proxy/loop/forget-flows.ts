@@ -73,19 +73,19 @@ function computeArguments({ family, protocol, destination, port, endpoint }: Sta
     ...["-p", protocol],
     ...(destination === undefined ? [] : ["--orig-dst", destination]),
     ...["--orig-port-dst", `${port}`],
-    ...(endpoint === undefined ? [] : ["--dst-nat", endpoint]),
+    ...(endpoint === undefined ? [] : ["--dst-nat", endpoint.ip, "--reply-port-src", `${endpoint.port}`]),
   ];
 }
 
 /** A connection's first addresses are those of the client's packets, its second ones those of the answers. */
-const CONNECTION = /^.*? dst=(\S+) .*?dport=(\d+) .*?src=(\S+) /gm;
+const CONNECTION = /^.*? dst=(\S+) .*?dport=(\d+) .*?src=(\S+) dst=\S+ sport=(\d+) /gm;
 
 /** The keys of all flows of which there is a connection, whether they name an address and an endpoint or not. */
 function readConnections(list: string): Set<string> {
   const keys = new Set<string>();
-  for (const [, destination, port, endpoint] of list.matchAll(CONNECTION)) {
+  for (const [, destination, port, ip = "", answering] of list.matchAll(CONNECTION)) {
     for (const called of [destination, undefined]) {
-      for (const reached of [endpoint, undefined]) {
+      for (const reached of [{ ip, port: Number(answering) }, undefined]) {
         keys.add(keyOf({ destination: called, port: Number(port), endpoint: reached }));
       }
     }
@@ -93,10 +93,6 @@ function readConnections(list: string): Set<string> {
   return keys;
 }
 
-function keyOf({
-  destination = "",
-  port,
-  endpoint = "",
-}: Pick<StaleFlow, "destination" | "port" | "endpoint">): string {
-  return `${destination} ${port} ${endpoint}`;
+function keyOf({ destination = "", port, endpoint }: Pick<StaleFlow, "destination" | "port" | "endpoint">): string {
+  return `${destination} ${port} ${endpoint?.ip ?? ""} ${endpoint?.port ?? ""}`;
 }

@@ -27,8 +27,8 @@ export interface StaleFlow {
   /** The address that clients called; undefined for a port of the node. */
   readonly destination: string | undefined;
   readonly port: number;
-  /** The endpoint that is gone; undefined for all flows that went nowhere. */
-  readonly endpoint: string | undefined;
+  /** The endpoint that is gone, with its port; undefined for all flows that went nowhere. */
+  readonly endpoint: { readonly ip: string; readonly port: number } | undefined;
 }
 
 export interface CompiledRules {

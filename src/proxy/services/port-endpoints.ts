@@ -91,6 +91,16 @@ function candidateOf(
 function choose(candidates: readonly Candidate[]): ChosenEndpoint[] {
   const ready = candidates.filter(({ isReady }) => isReady);
   const chosen = ready.length > 0 ? ready : candidates.filter((one) => one.isServing && one.isTerminating);
-  const unique = new Map(chosen.map(({ ip, port }) => [`${ip} ${port}`, { ip, port }]));
-  return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, destination]) => destination);
+  const unique = uniqueEndpoints(chosen.map(({ ip, port }) => ({ ip, port })));
+  return unique.sort((a, b) => (endpointKeyOf(a) < endpointKeyOf(b) ? -1 : 1));
+}
+
+/** Each endpoint once. */
+export function uniqueEndpoints(endpoints: readonly ChosenEndpoint[]): ChosenEndpoint[] {
+  return [...new Map(endpoints.map((endpoint) => [endpointKeyOf(endpoint), endpoint])).values()];
+}
+
+/** Another port of the same pod is another endpoint. */
+export function endpointKeyOf({ ip, port }: ChosenEndpoint): string {
+  return `${ip} ${port}`;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { RuleChain, RuleElement, RuleFragment, RuleSetDeclaration } from "../rules/fragment.ts";
 import { NAMES } from "./base-rules.ts";
-import type { ChosenEndpoint, PortEndpoints } from "./port-endpoints.ts";
+import { type ChosenEndpoint, type PortEndpoints, uniqueEndpoints } from "./port-endpoints.ts";
 import type { PlannedPort } from "./service-port.ts";
 
 /** nftables takes 127 characters. The hash at the beginning tells names apart that are cut. */
@@ -20,7 +20,7 @@ export function computePortRules(
   const local = dispatchChain(`local-${name}`, port, endpoints.local);
   const isCalledFromOutside = port.nodePort !== 0 || outsideAddresses(port).length > 0;
   const usesLocal = port.isInternalLocal || (port.isExternalLocal && isCalledFromOutside);
-  const all = uniqueDestinations([...endpoints.cluster, ...(usesLocal ? endpoints.local : [])]);
+  const all = uniqueEndpoints([...endpoints.cluster, ...(usesLocal ? endpoints.local : [])]);
   const isExternal = isCalledFromOutside && hasExternalEndpoints(port, endpoints);
   return {
     sets: all.flatMap((endpoint) => affinitySet(port, endpoint)),
@@ -44,10 +44,6 @@ export function computePortRules(
 /** The addresses besides the service's own. */
 function outsideAddresses({ externalIps, loadBalancerIps }: PlannedPort): readonly string[] {
   return [...new Set([...externalIps, ...loadBalancerIps])];
-}
-
-function uniqueDestinations(endpoints: readonly ChosenEndpoint[]): ChosenEndpoint[] {
-  return [...new Map(endpoints.map((endpoint) => [`${endpoint.ip} ${endpoint.port}`, endpoint])).values()];
 }
 
 /** Pods and the node itself may go to any endpoint even where others may not, so one of either kind is enough. */

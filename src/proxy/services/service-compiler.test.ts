@@ -248,16 +248,20 @@ describe("a change", () => {
   it("of a UDP service tells which flows are stale", () => {
     const compiler = createServiceCompiler(OPTIONS, silentLog);
     const udp = service({ ports: [{ port: 53, protocol: "UDP" }] });
-    const of = (...ips: string[]): EndpointSlice => ({
+    const of = (ips: readonly string[], port = 53): EndpointSlice => ({
       ...slice(...ips.map((ip): [string] => [ip])),
-      ports: [{ name: "", port: 53, protocol: "UDP" }],
+      ports: [{ name: "", port, protocol: "UDP" }],
     });
     const flows = (object: EndpointSlice, previous: EndpointSlice) =>
       compiler.compile([{ kind: "EndpointSlice", change: { type: "MODIFIED", object, previous } }]).staleFlows;
     compiler.compile([{ kind: "Service", change: { type: "ADDED", object: udp, previous: undefined } }]);
     const flow = { family: "ip", protocol: "udp", destination: "10.96.0.9", port: 53 };
-    expect(flows(of("10.64.0.1"), of())).toEqual([{ ...flow, endpoint: undefined }]);
-    expect(flows(of("10.64.0.2"), of("10.64.0.1"))).toEqual([{ ...flow, endpoint: "10.64.0.1" }]);
+    expect(flows(of(["10.64.0.1"]), of([]))).toEqual([{ ...flow, endpoint: undefined }]);
+    expect(flows(of(["10.64.0.2"]), of(["10.64.0.1"]))).toEqual([{ ...flow, endpoint: { ip: "10.64.0.1", port: 53 } }]);
+    // The same pod, on another port.
+    expect(flows(of(["10.64.0.2"], 5353), of(["10.64.0.2"]))).toEqual([
+      { ...flow, endpoint: { ip: "10.64.0.2", port: 53 } },
+    ]);
   });
 });
 

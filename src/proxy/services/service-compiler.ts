@@ -5,7 +5,7 @@ import { isRangeOf } from "../rules/address-family.ts";
 import { ADDRESS_FAMILIES, type AddressFamily, type RuleFragment } from "../rules/fragment.ts";
 import type { ClusterKind, CompiledRules, RuleCompiler, RuleInput, StaleFlow } from "../rules/rule-compiler.ts";
 import { computeBaseRules, type ServiceRuleOptions, selectFamily } from "./base-rules.ts";
-import { chooseEndpoints, type PortEndpoints, type ProxyPlace } from "./port-endpoints.ts";
+import { chooseEndpoints, type PortEndpoints, type ProxyPlace, uniqueEndpoints } from "./port-endpoints.ts";
 import { computePortRules } from "./port-rules.ts";
 import { findClosedAddresses, type PlannedPort, planPorts } from "./service-port.ts";
 import { findStaleFlows, type UdpPort } from "./stale-flows.ts";
@@ -175,8 +175,8 @@ interface EndpointsOfPort {
 function udpPortOf({ port, endpoints }: EndpointsOfPort): UdpPort[] {
   if (port.protocol !== "udp") return [];
   const addresses = [port.clusterIp, ...port.externalIps, ...port.loadBalancerIps];
-  const ips = [...new Set([...endpoints.cluster, ...endpoints.local].map(({ ip }) => ip))];
-  return [{ family: port.family, addresses, port: port.port, nodePort: port.nodePort, endpoints: ips }];
+  const all = uniqueEndpoints([...endpoints.cluster, ...endpoints.local]);
+  return [{ family: port.family, addresses, port: port.port, nodePort: port.nodePort, endpoints: all }];
 }
 
 function healthCheckOf({ metadata = {}, spec = {} }: Service, ports: readonly EndpointsOfPort[]): Known["healthCheck"] {

@@ -1,5 +1,6 @@
 import type { AddressFamily } from "../rules/fragment.ts";
 import type { StaleFlow } from "../rules/rule-compiler.ts";
+import { type ChosenEndpoint, endpointKeyOf } from "./port-endpoints.ts";
 
 /** A UDP port of a service: where it is called, and where it goes. */
 export interface UdpPort {
@@ -8,7 +9,7 @@ export interface UdpPort {
   readonly port: number;
   /** 0 for none. */
   readonly nodePort: number;
-  readonly endpoints: readonly string[];
+  readonly endpoints: readonly ChosenEndpoint[];
 }
 
 /**
@@ -19,8 +20,11 @@ export function findStaleFlows(before: readonly UdpPort[], after: readonly UdpPo
   const nextOf = new Map(after.map((port) => [keyOf(port), port]));
   const previousOf = new Map(before.map((port) => [keyOf(port), port]));
   const left = before.flatMap((port) => {
-    const kept = new Set(nextOf.get(keyOf(port))?.endpoints);
-    return port.endpoints.filter((ip) => !kept.has(ip)).flatMap((endpoint) => flowsOf(port, endpoint));
+    const kept = nextOf.get(keyOf(port))?.endpoints ?? [];
+    const isKept = new Set(kept.map(endpointKeyOf));
+    return port.endpoints
+      .filter((endpoint) => !isKept.has(endpointKeyOf(endpoint)))
+      .flatMap((gone) => flowsOf(port, gone));
   });
   const awaited = after.flatMap((port) => {
     const had = previousOf.get(keyOf(port))?.endpoints.length ?? 0;
@@ -29,7 +33,7 @@ export function findStaleFlows(before: readonly UdpPort[], after: readonly UdpPo
   return [...left, ...awaited];
 }
 
-function flowsOf({ family, addresses, port, nodePort }: UdpPort, endpoint: string | undefined): StaleFlow[] {
+function flowsOf({ family, addresses, port, nodePort }: UdpPort, endpoint: ChosenEndpoint | undefined): StaleFlow[] {
   const called = addresses.map((destination): StaleFlow => ({ family, protocol: "udp", destination, port, endpoint }));
   if (nodePort === 0) return called;
   return [...called, { family, protocol: "udp", destination: undefined, port: nodePort, endpoint }];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
+import { quantityMilliValue } from "../../../src/api/quantity.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
 
@@ -86,5 +87,17 @@ describe("pods that are resized in place", () => {
     expect(containerOf(waiting, "main")?.allocatedResources).toMatchObject({ cpu: "100m" });
     await resize("too-big", "100m", "64Mi");
     await world.pod("too-big", (pod) => conditionOf(pod, "PodResizePending") === undefined);
+  });
+
+  it("wait until another pod has given back what it lacks", async () => {
+    const allocatable = quantityMilliValue((await world.nodeObject()).status?.allocatable?.["cpu"] ?? "0");
+    // A core is for this file's other pods and for the one that waits, which does not get as much.
+    const much = { cpu: `${Number(allocatable) - 1000}m`, memory: "64Mi" };
+    await run("gives-back", { resources: { requests: much, limits: much } });
+    await run("awaits");
+    await resize("awaits", "1100m", "64Mi");
+    await world.pod("awaits", (pod) => conditionOf(pod, "PodResizePending")?.reason === "Deferred");
+    await resize("gives-back", "10m", "64Mi");
+    await world.pod("awaits", (pod) => limitOf(pod, "cpu") === "1100m");
   });
 });

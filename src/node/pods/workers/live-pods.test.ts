@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import type { Pod } from "../../../api/gen/types.ts";
-import { listLivePods } from "./live-pods.ts";
+import { listLivePods, listNewestPods } from "./live-pods.ts";
 import type { PodState, Subject } from "./pod-state.ts";
 
-it("lists the pods of which something may run, and no orphans", () => {
+it("lists the pods of which something may run, as they are or as sources show them, and no orphans", () => {
   const pod = (uid: string): Pod => ({ metadata: { uid }, spec: { containers: [] } });
   const common = { fullName: "", restartRequested: false };
   const ending = { ...common, deleted: true, evicted: false, gracePeriodSeconds: 1, statusOverride: undefined };
@@ -17,4 +17,6 @@ it("lists the pods of which something may run, and no orphans", () => {
     ["o", { ...ending, phase: "terminating", subject: orphan }],
   ]);
   expect(listLivePods(states)).toEqual([pod("1"), pod("2")]);
+  const shown: Pod = { ...pod("1"), status: { phase: "Running" } };
+  expect(listNewestPods(states, (uid) => (uid === "1" ? shown : undefined))).toEqual([shown, pod("2")]);
 });
