@@ -6,7 +6,7 @@ import { CodedError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
 import { claimProcessLock } from "../cluster/processes/process-lock.ts";
-import { clusterDnsAddressOf } from "../cluster/supervisor/cluster-dns.ts";
+import { clusterDnsAddressOf, findClusterDnsAddress } from "../cluster/supervisor/cluster-dns.ts";
 import { nodeNameOf } from "../cluster/supervisor/node-name.ts";
 import { choosePodPlaces } from "../cluster/supervisor/pod-places.ts";
 import { runStandaloneNode } from "../cluster/supervisor/run-node.ts";
@@ -125,7 +125,10 @@ async function supervise(layout: StateLayout, supervision: Supervision): Promise
   hangUp.look = followConfiguration(supervision, log, stop.signal);
   const manifests = options.manifests ?? layout.manifests;
   const follower: { done: Promise<void> } = { done: Promise.resolve() };
+  const { dns, serviceCidr } = options;
+  const clusterDns = dns ? clusterDnsAddressOf(serviceCidr) : findClusterDnsAddress(serviceCidr);
   const onReady = () => {
+    if (!dns && clusterDns !== undefined) link.progress(`Names are yours to serve: pods ask ${clusterDns} for them.`);
     link.progress(`kubectl finds it with: export KUBECONFIG=${layout.kubeconfig}`);
     link.progress(`See it in the browser: ${dashboardCommand(layout)}`);
     link.ready();
@@ -154,9 +157,10 @@ async function supervise(layout: StateLayout, supervision: Supervision): Promise
         healthzPort: options.healthzPort,
         apiAddress: options.apiAddress,
         apiPort: options.apiPort,
-        serviceCidr: options.serviceCidr,
+        serviceCidr,
         proxy: options.proxy,
-        clusterDns: options.dns ? clusterDnsAddressOf(options.serviceCidr) : undefined,
+        dns,
+        clusterDns,
         kubeletArguments: options.kubeletArg,
         auditArguments: auditArguments(options),
         logging: options,

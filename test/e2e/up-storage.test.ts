@@ -32,7 +32,7 @@ describe("the storage and the manifests of nodelet up", () => {
     const { code, stderr } = await runProgram(
       ...["up", "--detach", "--state-dir", state, "--manifests", manifests, "--healthz-port", "0"],
       ...["--bridge", BRIDGE, "--pod-cidr", POD_CIDR, "--kubelet-arg=--fail-swap-on=false"],
-      ...["--api-port", String(await claimPort())],
+      ...["--api-port", String(await claimPort()), "--no-dns"],
     );
     expect(stderr).toBe("");
     expect(code).toBe(0);
@@ -65,6 +65,20 @@ describe("the storage and the manifests of nodelet up", () => {
     await expect.poll(phase, SOON).toBe("Succeeded");
     await api.object("DELETE", `${NAMESPACE}/pods/${name}`, { gracePeriodSeconds: 0 });
   };
+
+  it("leaves names to the DNS server of somebody else, where everybody's manifests of CoreDNS put it", async () => {
+    const script = "cp /etc/resolv.conf /dev/termination-log";
+    const create = async () =>
+      (await api.json("POST", `${NAMESPACE}/pods`, shellPod("asks", script, { restartPolicy: "Never" }))).status;
+    await expect.poll(create, SOON).toBe(201);
+    const said = async () => {
+      const found = await read(`${NAMESPACE}/pods/asks`);
+      return found && typed("Pod", found).status?.containerStatuses?.[0]?.state?.terminated?.message;
+    };
+    await expect.poll(said, SOON).toContain("nameserver 10.96.0.10\n");
+    expect(await read("/api/v1/namespaces/kube-system/services/kube-dns")).toBeUndefined();
+    await api.object("DELETE", `${NAMESPACE}/pods/asks`, { gracePeriodSeconds: 0 });
+  });
 
   it("gives a claim of the default class a directory that outlives pods and goes with the claim", async () => {
     const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };

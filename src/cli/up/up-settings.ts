@@ -132,7 +132,7 @@ export const UP_SETTINGS: readonly UpSetting[] = [
   {
     field: "dns",
     flags: "--no-dns",
-    about: "leave the cluster's names to a DNS server that you run, such as CoreDNS",
+    about: "leave the cluster's names to a DNS server that you run, such as CoreDNS, at the tenth address of services",
     kind: "switch",
     preset: true,
   },

@@ -9,12 +9,18 @@ export const CLUSTER_DOMAIN = "cluster.local";
 const DNS_OFFSET = 10n;
 
 /**
- * The address of the cluster's DNS, of the first range: `10.96.0.0/16,fd00::/112` gives `10.96.0.10`. Throws for a range
- * that has no tenth address.
+ * The address of the cluster's DNS, of the first range: `10.96.0.0/16,fd00::/112` gives `10.96.0.10`. Undefined for a
+ * range that has no tenth address.
  */
+export function findClusterDnsAddress(serviceCidr: string): string | undefined {
+  const [first = ""] = splitServiceRanges(serviceCidr);
+  return addressAt(first, DNS_OFFSET);
+}
+
+/** The same, where the DNS server is ours and needs one. Throws for a range that has no tenth address. */
 export function clusterDnsAddressOf(serviceCidr: string): string {
   const [first = ""] = splitServiceRanges(serviceCidr);
-  const address = addressAt(first, DNS_OFFSET);
+  const address = findClusterDnsAddress(serviceCidr);
   if (address !== undefined) return address;
   throw new CodedError(
     "range-too-small",

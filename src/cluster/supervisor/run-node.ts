@@ -34,7 +34,9 @@ interface NodeOptions
     > {
   /** Runs the proxy of services. */
   proxy: boolean;
-  /** The address of the service of the cluster's DNS. Default: its names are not served. */
+  /** Runs the DNS server of the cluster. */
+  dns: boolean;
+  /** The address of the service of the cluster's DNS, which pods ask, be the server ours or not. */
   clusterDns?: string | undefined;
   /** Called once, when containerd, the control plane and the node agent answer. */
   onReady: () => void;
@@ -54,7 +56,9 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
   const launchContainerd = async () =>
     await startContainerd({ ...options, directory: layout.runtime, registries: layout.registries, log });
   const podAddress = computePodAddress(options);
-  const launchControlPlane = async () => await startControlPlane(layout, { ...options, podAddress, log, signal });
+  const clusterDns = options.dns ? options.clusterDns : undefined;
+  const planeOptions = { ...options, clusterDns, podAddress, log, signal };
+  const launchControlPlane = async () => await startControlPlane(layout, planeOptions);
   const [containerd, controlPlane] = await startBoth(
     timed("containerd", launchContainerd, ({ version }) => `containerd ${version} is ready`),
     timed(
@@ -121,7 +125,7 @@ function planCompanions(layout: StateLayout, options: NodeOptions, { log, signal
   const proxyOptions = { ...options, log, signal };
   const proxy = { name: "the proxy of services", start: async () => await startProxy(layout, proxyOptions) };
   const dns = { name: "the DNS server", start: async () => await startDns(layout, { ...options, log, signal }) };
-  return [...(options.proxy ? [proxy] : []), ...(options.clusterDns === undefined ? [] : [dns])];
+  return [...(options.proxy ? [proxy] : []), ...(options.dns ? [dns] : [])];
 }
 
 /**
