@@ -7,7 +7,7 @@ import type { Log } from "../base/log.ts";
 import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
 import { claimProcessLock } from "../cluster/processes/process-lock.ts";
 import { clusterDnsAddressOf, findClusterDnsAddress } from "../cluster/supervisor/cluster-dns.ts";
-import { nodeNameOf } from "../cluster/supervisor/node-name.ts";
+import { chooseNodeName } from "../cluster/supervisor/node-name.ts";
 import { choosePodPlaces } from "../cluster/supervisor/pod-places.ts";
 import { runStandaloneNode } from "../cluster/supervisor/run-node.ts";
 import { writeRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
@@ -142,7 +142,9 @@ async function supervise(layout: StateLayout, supervision: Supervision): Promise
   };
   try {
     const places = await choosePodPlaces(layout.directory, link.progress);
-    await writeRuntimeOptions(layout.directory, { ...runtime, ...places, manifests });
+    const naming = { kubeletArguments: options.kubeletArg, tell: link.progress };
+    const nodeName = await chooseNodeName(layout.directory, naming);
+    await writeRuntimeOptions(layout.directory, { ...runtime, ...places, manifests, nodeName });
     // An agent that outlived its supervisor would not notice that its runtime is replaced.
     await endAgent(layout, log);
     await endDns(layout, log);
@@ -164,7 +166,7 @@ async function supervise(layout: StateLayout, supervision: Supervision): Promise
         kubeletArguments: options.kubeletArg,
         auditArguments: auditArguments(options),
         logging: options,
-        nodeName: nodeNameOf(options.kubeletArg),
+        nodeName,
         onReady,
       },
       {

@@ -6,14 +6,16 @@ import { ensureFile } from "../processes/ensure-file.ts";
 import type { PodPlaces } from "./state-layout.ts";
 
 /**
- * How the node of a state directory was last started. To remove its pods, the runtime must be started in the same way.
+ * How the node of a state directory was last started. To remove its pods, the runtime must be started in the same way, and
+ * the next start keeps to what pods and volumes know.
  */
 interface RuntimeOptions extends Pick<ContainerdOptions, "binary" | "podCidr" | "bridge">, Partial<PodPlaces> {
   /** The directory that its node agent watches. */
   manifests?: string;
+  nodeName?: string;
 }
 
-const NAMES = ["binary", "podCidr", "bridge", "manifests", "kubeletRoot", "podLogs"] as const;
+const NAMES = ["binary", "podCidr", "bridge", "manifests", "kubeletRoot", "podLogs", "nodeName"] as const;
 
 /** Writes the options, and replaces those from before. */
 export async function writeRuntimeOptions(stateDirectory: string, options: RuntimeOptions): Promise<void> {

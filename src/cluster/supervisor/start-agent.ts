@@ -35,6 +35,8 @@ export interface AgentOptions {
   podCidr?: string;
   /** The port that is wanted instead of 10250; 0 means any free one, for nodes that start at the same time. */
   serverPort?: number;
+  /** Default: the name of the machine, or what the flags say. */
+  nodeName?: string;
   /** The address of the cluster's DNS, which pods ask. Default: they ask the machine's name servers. */
   clusterDns?: string | undefined;
   /** The thresholds below which pods are evicted, instead of those of `up`. */
@@ -149,6 +151,7 @@ function agentCommand(layout: StateLayout, { kubeletRoot }: PodPlaces, options: 
     // This may be any machine of the user, whose kernel is not the cluster's.
     "--nodelet-keep-kernel-tunables",
     "--nodelet-own-cgroup-root",
+    ...(options.nodeName === undefined ? [] : [`--hostname-override=${options.nodeName}`]),
     ...loggingArguments(options.logging, "--logging-format"),
     ...options.kubeletArguments,
   ];

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { computeKubeletConfig } from "./kubelet-config.ts";
 import { readManifestPods } from "./manifest-pods.ts";
+import { chooseNodeName } from "./node-name.ts";
 import { choosePodPlaces, readPodPlaces } from "./pod-places.ts";
 import { readRuntimeOptions, writeRuntimeOptions } from "./runtime-options.ts";
 
@@ -148,5 +149,28 @@ describe("readManifestPods", () => {
   it("says when the directory does not exist", async () => {
     const missing = join(directory, "none");
     expect(await readManifestPods(missing)).toEqual({ pods: [], problems: [`${missing} does not exist`] });
+  });
+});
+
+describe("the node's name", () => {
+  const choose = async (machine: string, ...kubeletArguments: string[]) => {
+    const said: string[] = [];
+    const tell = (line: string) => said.push(line);
+    return { name: await chooseNodeName(directory, { kubeletArguments, machine, tell }), said };
+  };
+
+  it("is the machine's, until somebody gives it another", async () => {
+    expect(await choose("Edge-7\n")).toEqual({ name: "edge-7", said: [] });
+    expect(await choose("edge-7", "--hostname-override=Other")).toEqual({ name: "other", said: [] });
+    expect(await choose("edge-7", "--no-such-flag")).toEqual({ name: "edge-7", said: [] });
+  });
+
+  it("stays when the machine gets another, and the start says so", async () => {
+    await writeRuntimeOptions(directory, { podCidr: "10.1.0.0/16", bridge: "b", nodeName: "edge-7" });
+    expect(await choose("edge-7")).toEqual({ name: "edge-7", said: [] });
+    const { name, said } = await choose("dhcp-23");
+    expect(name).toBe("edge-7");
+    expect(said).toEqual([expect.stringMatching(/called dhcp-23 now, .* stays edge-7/)]);
+    expect(await choose("dhcp-23", "--hostname-override=dhcp-23")).toEqual({ name: "dhcp-23", said: [] });
   });
 });

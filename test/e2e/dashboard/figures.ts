@@ -4,13 +4,12 @@
  * Needs root, containerd, chromium and a build: npx tsx test/e2e/dashboard/figures.ts
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { summarize } from "../../../bench/stats.ts";
 import { sleepingPod } from "../../../bench/workload.ts";
 import { removeRuntime } from "../../../src/cluster/containerd/remove-runtime.ts";
-import { nodeNameOf } from "../../../src/cluster/supervisor/node-name.ts";
 import { claimNetwork, claimPort } from "../../machine/claims.ts";
 import { createKubectl, type Kubectl } from "../kubectl/kubectl.ts";
 import { newestKubectl } from "../kubectl/kubectl-binaries.ts";
@@ -50,7 +49,7 @@ async function measureAll(): Promise<void> {
   await startNode();
   const kubeconfig = join(state, "kubeconfig");
   const kubectl = createKubectl({ binary: newestKubectl(), home: directory, kubeconfig });
-  const node = nodeNameOf([]);
+  const node = hostname().toLowerCase();
   await create(kubectl, [podOn(node, "week-0")]);
   await kubectl.ok("wait --for=condition=Ready pod/week-0 --timeout=60s");
   await create(kubectl, [
