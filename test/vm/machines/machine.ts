@@ -23,8 +23,8 @@ export interface Machine {
   untilStarted(): Promise<void>;
   /** Resolves when the machine has switched itself off. */
   untilOff(): Promise<void>;
-  /** Switches a machine on that is off. */
-  switchOn(): Promise<void>;
+  /** Switches a machine on that is off. A kernel of its own gets the words beside those that it always gets, this once. */
+  switchOn(kernelWords?: readonly string[]): Promise<void>;
   /** Takes the power away, and gives it back. Nothing that is in the machine's memory alone survives. */
   cutPower(): Promise<void>;
   /**

@@ -24,6 +24,8 @@ interface QemuOptions {
   readonly directory: string;
   /** The console is this terminal's. */
   readonly isShell?: boolean;
+  /** What the kernel is told beside what it always is; of two words for one thing the later is in force. */
+  readonly kernelWords?: readonly string[];
 }
 
 /** One QEMU process and the connections to it. */
@@ -79,9 +81,9 @@ function createMachine(options: QemuOptions, first: Running): Machine {
     },
     untilStarted: async () => await running.channel.untilHello(),
     untilOff: async () => await within(OFF_MS, untilEnded(running.pid), "the machine does not switch itself off"),
-    switchOn: async () => {
+    switchOn: async (kernelWords = []) => {
       await stop();
-      running = await start(options);
+      running = await start({ ...options, kernelWords });
     },
     cutPower: async () => {
       const hello = running.channel.untilHello();
@@ -120,11 +122,12 @@ function socketsOf(directory: string): { commands: string; control: string } {
   return { commands: join(directory, "commands.sock"), control: join(directory, "control.sock") };
 }
 
-async function start({ disk, directory, isShell = false }: QemuOptions): Promise<Running> {
+async function start(options: QemuOptions): Promise<Running> {
+  const { disk, directory, isShell = false, kernelWords = [] } = options;
   const sockets = socketsOf(directory);
   const console = await open(join(directory, "console.log"), "a");
   const output = isShell ? "inherit" : console.fd;
-  const child = spawn("nice", ["qemu-system-x86_64", ...argumentsOf(disk, sockets)], {
+  const child = spawn("nice", ["qemu-system-x86_64", ...argumentsOf(disk, sockets, kernelWords)], {
     stdio: [isShell ? "inherit" : "ignore", output, output],
     detached: !isShell,
   });
@@ -145,8 +148,13 @@ async function start({ disk, directory, isShell = false }: QemuOptions): Promise
   }
 }
 
-function argumentsOf(disk: Disk, { commands, control }: { commands: string; control: string }): string[] {
-  const kernel = ["root=/dev/vda", "rw", "console=ttyS0", "quiet", "psi=1", "systemd.show_status=0"];
+function argumentsOf(
+  disk: Disk,
+  { commands, control }: { commands: string; control: string },
+  kernelWords: readonly string[],
+): string[] {
+  const always = ["root=/dev/vda", "rw", "console=ttyS0", "quiet", "psi=1", "systemd.show_status=0"];
+  const kernel = [...always, ...kernelWords];
   return [
     ...["-accel", "tcg", "-icount", `shift=${NS_PER_INSTRUCTION_SHIFT}`],
     ...["-cpu", "max", "-smp", "1", "-m", "2560", "-nographic"],

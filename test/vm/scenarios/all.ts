@@ -6,10 +6,12 @@ import { oomScores, securityProfiles } from "./kernel-features.ts";
 import { kills } from "./kills.ts";
 import { kubeadm } from "./kubeadm.ts";
 import { kubeletSwap } from "./kubelet-swap.ts";
+import { memoryQos } from "./memory-qos.ts";
 import { newerRuntime, runtimeUpgrade } from "./newer-runtime.ts";
 import { groupKill, outOfMemory } from "./out-of-memory.ts";
 import { ownUnits } from "./own-units.ts";
 import { powerCuts } from "./power-cuts.ts";
+import { pressure } from "./pressure.ts";
 import { reboot } from "./reboot.ts";
 import { removal } from "./removal.ts";
 import { rescue } from "./rescue.ts";
@@ -26,7 +28,8 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[kills, reboot, rescue, powerCuts],
   ...[shutdownLock, gracefulShutdown],
   ...[ownUnits, oomScores, securityProfiles],
-  ...[outOfMemory, groupKill, pidsLimit, diskPressure, swap],
+  ...[outOfMemory, groupKill, memoryQos, pidsLimit, diskPressure, swap],
+  pressure,
   ...[sysctls, mountPropagation],
   iscsi,
   ...[kubeletSwap, kubeadm, upstreamSuite],
