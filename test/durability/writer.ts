@@ -13,9 +13,12 @@ import { createLineLog, KEYS, lineOf, MAX_WRITES, type Opened, type Write } from
  */
 const [directory = "", run = "0", seed = "0", after = "0"] = process.argv.slice(2);
 
+/** The history of all that one run may write, however fast the machine is. */
+const WHOLE_RUN = { maxEvents: MAX_WRITES + 200, maxBytes: Number.POSITIVE_INFINITY };
+
 const log = createLineLog();
 const journal = await openJournal({ directory, log });
-const store = await createObjectStore({ journal, clock: systemClock, log }, { maxEvents: MAX_WRITES + 200 });
+const store = await createObjectStore({ journal, clock: systemClock, log }, WHOLE_RUN);
 print({ opened: describe(store, Number(after)) });
 // It ends with the process that is to kill it.
 process.stdin.resume().on("end", () => process.exit());
