@@ -85,7 +85,9 @@ export function createManifests({ files, clock }: { files: FakeFiles; clock: Clo
     const before = state.get(file) ?? { written: [], pods: [], kept: [] };
     const pods = decode(file, text);
     const isSame = (pod: Pod) => pods.some((other) => podUid(other) === podUid(pod));
-    const kept = written === undefined ? [...before.pods, ...before.kept].filter((pod) => !isSame(pod)) : [];
+    // A broken file that is moved over another one keeps what that one gave, too.
+    const isBroken = written === undefined || pods.length < written.length;
+    const kept = isBroken ? [...before.pods, ...before.kept].filter((pod) => !isSame(pod)) : [];
     state.set(file, { written: written ?? before.written, pods, kept });
     settle();
   };
