@@ -144,7 +144,7 @@ export interface OpenedDirectory {
   /** Does the same as `Files.rename`. */
   rename(from: string, to: string): Promise<void>;
   /**
-   * Compresses a file with gzip and writes it, with its mode, to `to`. It is written as `unfinished` at first,
+   * Compresses a file with gzip and writes it, with its mode, as `to.name`. It is written as `to.unfinished` at first,
    * replacing anything there, and is on the disk before it gets its final name. A link at `from` is `ELOOP`. The memory
    * needed does not depend on the file's length.
    */

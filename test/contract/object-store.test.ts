@@ -145,7 +145,7 @@ function describeVersions() {
 }
 
 function describeLists() {
-  it("lists what is below a prefix, in order of the keys", async () => {
+  it("lists and counts what is below a prefix, in order of the keys", async () => {
     const keys = [
       "core/pods/b/1",
       "core/pods/a/2",
@@ -161,6 +161,7 @@ function describeLists() {
     expect(list("")).toEqual([...keys].sort());
     expect(list("core/pods/a/2")).toEqual(["core/pods/a/2"]);
     expect([list("zzz"), list("core/nodes/")]).toEqual([[], []]);
+    expect(["core/pods/", "core/pods/a/", "", "zzz"].map(store.count)).toEqual([4, 2, 6, 0]);
     expect(store.headList("core/pods/a").map(({ key }) => key)).toEqual([
       "core/pods/a-b/1",
       "core/pods/a/10",

@@ -201,29 +201,24 @@ function bridgeNetfilter({ bridgeCallsIptables }: DoctorFacts): Finding {
 }
 
 function forwardPolicy({ forwardPolicy: policy }: DoctorFacts): Finding {
-  const check = "forwarding policy";
-  if (policy === undefined) return { check, level: "ok", found: "not known" };
-  if (policy === "ACCEPT") return { check, level: "ok", found: policy };
-  return {
-    check,
-    level: "warn",
-    found: policy,
+  return judgePolicy("forwarding policy", policy, {
     meaning: "a firewall drops what pods send to the outside and receive through host ports",
     mend: "iptables -I FORWARD -i nodelet0 -j ACCEPT && iptables -I FORWARD -o nodelet0 -j ACCEPT",
-  };
+  });
 }
 
 function inputPolicy({ inputPolicy: policy }: DoctorFacts): Finding {
-  const check = "input policy";
-  if (policy === undefined) return { check, level: "ok", found: "not known" };
-  if (policy === "ACCEPT") return { check, level: "ok", found: policy };
-  return {
-    check,
-    level: "warn",
-    found: policy,
+  return judgePolicy("input policy", policy, {
     meaning: "a firewall drops what pods send to this machine: they reach neither the cluster's DNS nor its API",
     mend: "iptables -I INPUT -i nodelet0 -j ACCEPT, or with ufw: ufw allow in on nodelet0",
-  };
+  });
+}
+
+/** What becomes of packets that no rule of a chain speaks of; undefined where it could not be read. */
+function judgePolicy(check: string, policy: string | undefined, otherwise: Pick<Finding, "meaning" | "mend">): Finding {
+  if (policy === undefined) return { check, level: "ok", found: "not known" };
+  if (policy === "ACCEPT") return { check, level: "ok", found: policy };
+  return { check, level: "warn", found: policy, ...otherwise };
 }
 
 function ports({ portsTaken, runningPid }: DoctorFacts): Finding {

@@ -51,6 +51,8 @@ export interface ObjectStore {
    * is no longer kept or was never reached.
    */
   list(prefix: string, atRevision?: number): StoreList | undefined;
+  /** How many objects are below the prefix. */
+  count(prefix: string): number;
 
   /** The revision of the newest change that `head…` contains. */
   readonly headRevision: number;

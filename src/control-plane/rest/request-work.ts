@@ -22,10 +22,9 @@ export function listWorkOf(
   if (!target.isResource || target.verb !== "list" || target.name !== "") return SMALL;
   const kind = registry.kinds.find(target.group, target.version, target.resource);
   if (kind === undefined) return SMALL;
-  const listed = registry.store.list(keysOf(kind).prefix(kind.namespaced ? target.namespace : ""));
   const limit = Number(query.get("limit") ?? 0);
   return estimateWork({
-    objects: listed?.items.length ?? 0,
+    objects: registry.store.count(keysOf(kind).prefix(kind.namespaced ? target.namespace : "")),
     limit: Number.isSafeInteger(limit) ? limit : 0,
     hasSelector: Boolean(query.get("labelSelector") || query.get("fieldSelector")),
   });

@@ -149,6 +149,7 @@ export async function createObjectStore(deps: ObjectStoreDeps, options: ObjectSt
       if (atRevision > revision || atRevision < history.compactedRevision) return undefined;
       return { items: history.rewind(durable.below(prefix), prefix, atRevision), revision: atRevision };
     },
+    count: durable.countBelow,
     get headRevision() {
       return headRevision;
     },

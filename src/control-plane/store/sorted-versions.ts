@@ -7,6 +7,7 @@ export interface SortedVersions {
   delete(key: string): void;
   /** The versions whose keys begin with the prefix, in order. The list is a copy and does not change afterwards. */
   below(prefix: string): StoredObject[];
+  countBelow(prefix: string): number;
 }
 
 /**
@@ -16,6 +17,10 @@ export interface SortedVersions {
 export function createSortedVersions(versions: Iterable<StoredObject> = []): SortedVersions {
   const sorted = [...versions].sort((a, b) => (a.key < b.key ? -1 : 1));
   const findPlace = (key: string) => partition(sorted, (version) => version.key < key);
+  const findRange = (prefix: string): readonly [start: number, end: number] => {
+    const start = findPlace(prefix);
+    return [start, partition(sorted, ({ key }) => key.startsWith(prefix), start)];
+  };
 
   return {
     get(key) {
@@ -30,12 +35,10 @@ export function createSortedVersions(versions: Iterable<StoredObject> = []): Sor
       const place = findPlace(key);
       if (sorted[place]?.key === key) sorted.splice(place, 1);
     },
-    below(prefix) {
-      const start = findPlace(prefix);
-      return sorted.slice(
-        start,
-        partition(sorted, ({ key }) => key.startsWith(prefix), start),
-      );
+    below: (prefix) => sorted.slice(...findRange(prefix)),
+    countBelow(prefix) {
+      const [start, end] = findRange(prefix);
+      return end - start;
     },
   };
 }
