@@ -18,13 +18,17 @@ export interface RunningProgram {
 
 const LIMIT_MS = 100_000;
 
-/** Starts `nodelet` with these arguments; killed when it takes too long. */
+/** Starts `nodelet` with these arguments. */
 export function startProgram(...args: string[]): RunningProgram {
+  return start(args);
+}
+
+function start(args: readonly string[], timeout?: number): RunningProgram {
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: LIMIT_MS,
+    timeout,
   });
   let stdout = "";
   let stderr = "";
@@ -42,9 +46,9 @@ export function startProgram(...args: string[]): RunningProgram {
   return { child, result, output: () => stdout + stderr };
 }
 
-/** Runs `nodelet` with these arguments to its end. */
+/** Runs `nodelet` with these arguments to its end; killed when it takes too long. */
 export async function runProgram(...args: string[]): Promise<ProgramResult> {
-  return await startProgram(...args).result;
+  return await start(args, LIMIT_MS).result;
 }
 
 /** A port that is taken until its server is closed. */

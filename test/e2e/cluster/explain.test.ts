@@ -191,4 +191,55 @@ describe("nodelet explain, asked about the most usual causes", () => {
     });
     expect(steps.map(({ reason }) => reason)).toContain("RemovedFromApi");
   });
+
+  /** A service, a job or a cron job, as JSON. */
+  const explainObject = async (kind: string, name: string): Promise<unknown> => {
+    const asked = ["explain", kind, name, "--kubeconfig", kubeconfig, "-o", "json"];
+    const { code, stdout, stderr } = await runProgram(...asked);
+    if (code !== 0) throw new Error(`nodelet explain ${kind} ${name} ended with ${code}: ${stderr}`);
+    return tryParseJson(stdout);
+  };
+
+  it.concurrent("services: one of no pod, and one whose port no container has", async () => {
+    const pod = shellPod("web", RUN_FOR_EVER);
+    await world.create({ ...pod, metadata: { ...Object(pod).metadata, labels: { app: "web" } } });
+    for (const [name, app] of Object.entries({ typo: "wbe", nameless: "web" })) {
+      const spec = { selector: { app }, ports: [{ port: 80, targetPort: "http" }] };
+      const service = { apiVersion: "v1", metadata: { name }, spec };
+      await world.api.object("POST", "/api/v1/namespaces/default/services", service);
+    }
+    await world.pod("web", isRunning);
+    expect(await explainObject("service", "typo")).toMatchObject({
+      state: "has no endpoints",
+      waits: [{ reason: "NoPods", message: "No pod of default that runs has the labels app=wbe." }],
+    });
+    expect(await explainObject("service", "nameless")).toMatchObject({
+      waits: [{ reason: "PortNotFound", message: expect.stringContaining("no TCP port of pod web has that name") }],
+    });
+  });
+
+  it.concurrent("a job whose pods fail, and a cron job whose last one did", async () => {
+    const template = shellPod("x", "exit 3", { restartPolicy: "Never" });
+    const jobTemplate = { spec: { backoffLimit: 0, template } };
+    const spec = { schedule: "0 0 1 1 *", jobTemplate };
+    const cronJobs = "/apis/batch/v1/namespaces/default/cronjobs";
+    const cronJob = { apiVersion: "batch/v1", metadata: { name: "yearly" }, spec };
+    const { metadata } = await world.api.object("POST", cronJobs, cronJob);
+    const owner = { apiVersion: "batch/v1", kind: "CronJob", name: "yearly", uid: Object(metadata).uid };
+    const job = { name: "broken", ownerReferences: [{ ...owner, controller: true }] };
+    await world.api.object("POST", "/apis/batch/v1/namespaces/default/jobs", {
+      ...{ apiVersion: "batch/v1", metadata: job, spec: jobTemplate.spec },
+    });
+    await expect
+      .poll(async () => await explainObject("job", "broken"))
+      .toMatchObject({
+        state: "has failed (pods: 0 active, 0 succeeded, 1 failed)",
+        ends: [{ reason: "BackoffLimitExceeded", mend: expect.stringContaining("kubectl logs -n default job/broken") }],
+      });
+    expect(await explainObject("cronjob", "yearly")).toMatchObject({
+      state: "runs nothing now, and was never scheduled",
+      waits: [{ reason: "NeverScheduled" }],
+      ends: [{ message: expect.stringContaining("Its last job broken has failed") }],
+    });
+  });
 });

@@ -1,6 +1,7 @@
 /**
  * Measures the page of `nodelet dashboard` in Debian's chromium and prints what docs/performance.md tells: how soon 250 pods and
- * a pod with a week of records are shown, and how even the page runs while 50 pods start. It asserts nothing about time.
+ * a pod with a week of records are shown, how even the page runs while 50 pods start, and what it holds after a day by its own
+ * clock. It asserts nothing about time.
  * Needs root, containerd, chromium and a build: npx tsx test/e2e/dashboard/figures.ts
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -14,6 +15,7 @@ import { claimNetwork, claimPort } from "../../machine/claims.ts";
 import { createKubectl, type Kubectl } from "../kubectl/kubectl.ts";
 import { newestKubectl } from "../kubectl/kubectl-binaries.ts";
 import { runProgram, startProgram } from "../program.ts";
+import { createPageMeasure, PAGE_VIEWS, showEachView } from "./measure-page.ts";
 
 const BROWSER = "/usr/bin/chromium";
 const PODS = 250;
@@ -67,6 +69,7 @@ async function measureAll(): Promise<void> {
         Array.from({ length: STARTED }, (_, index) => podOn(node, `started-${index}`)),
       );
     });
+    await measureDay(browser, link);
   } finally {
     dashboard.child.kill("SIGTERM");
     await dashboard.result;
@@ -121,6 +124,21 @@ async function measureFrames(browser: Browser, link: string, startPods: () => Pr
   report(`between two frames, while ${STARTED} pods start`, frames);
   const late = frames.filter((ms) => ms > 50).length;
   console.log(`frames later than 50 ms: ${late} of ${frames.length}, the latest ${Math.max(...frames).toFixed(0)} ms`);
+}
+
+/** All views in turn, five an hour; the server's own clock goes on as it does. */
+async function measureDay(browser: Browser, link: string): Promise<void> {
+  const page = await openPage(browser);
+  await page.clock.install();
+  await page.goto(link);
+  const measure = await createPageMeasure(page);
+  const views = [...PAGE_VIEWS, "#/pods/default/week-0"];
+  for (let hour = 1; hour <= 24; hour += 1) {
+    await showEachView(page, views, 60 / views.length);
+    if (hour % 12 > 1) continue;
+    const { nodes, listeners, heapBytes } = await measure();
+    console.log(`after ${hour} hours: ${nodes} nodes, ${listeners} listeners, ${(heapBytes / 2 ** 20).toFixed(1)} MiB`);
+  }
 }
 
 function report(what: string, values: readonly number[]): void {
