@@ -30,6 +30,7 @@ export const GATES_IN_USE = [
   "NodeSwap",
   "PodAndContainerStatsFromCRI",
   "PodLogsQuerySplitStreams",
+  "PodsAPI",
   "QOSReserved",
   "ReduceDefaultCrashLoopBackOffDecay",
   "ReloadKubeletServerCertificateFile",
