@@ -11,6 +11,7 @@ export const GATES_IN_USE = [
   "AllowDNSOnlyNodeCSR",
   "CPUManagerPolicyAlphaOptions",
   "CPUManagerPolicyBetaOptions",
+  "CRIListStreaming",
   "CSIVolumeHealth",
   "ComponentFlagz",
   "ComponentStatusz",
