@@ -21,6 +21,7 @@ export const GATES_IN_USE = [
   "ExtendWebSocketsToKubelet",
   "GracefulNodeShutdown",
   "GracefulNodeShutdownBasedOnPodPriority",
+  "ImageVolumeWithDigest",
   "KubeletCrashLoopBackOffMax",
   "KubeletEnsureSecretPulledImages",
   "KubeletSeparateDiskGC",
