@@ -12,6 +12,7 @@ const PROTOCOLS = [
   { out: "src/device-plugin/gen", paths: ["proto/device-plugin-v1beta1.proto"] },
   { out: "src/dra/gen", paths: ["proto/dra-v1.proto", "proto/dra-health-v1alpha1.proto"] },
   { out: "src/pod-resources/gen", paths: ["proto/pod-resources-v1.proto", "proto/pod-resources-v1alpha1.proto"] },
+  { out: "src/pods-api/gen", paths: ["proto/pods-v1alpha1.proto"] },
   { out: "src/plugin-registration/gen", paths: ["proto/plugin-registration-v1.proto"] },
 ];
 

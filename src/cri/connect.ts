@@ -9,6 +9,7 @@ import { explainCalls } from "./explained-calls.ts";
 import { ImageServiceDefinition, RuntimeServiceDefinition } from "./gen/cri-v1.ts";
 import { declareCallSeries, measureCriCalls } from "./measured-calls.ts";
 import type { Cri } from "./port.ts";
+import { streamLists } from "./streamed-lists.ts";
 
 /** The default of kubelet's `runtimeRequestTimeout`. */
 const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;
@@ -24,6 +25,8 @@ interface ConnectOptions {
   metrics: Metrics;
   /** Makes a span of every call. Default: none is made. */
   tracing?: Tracing | undefined;
+  /** Lists are read as streams, where the runtime has them. Default false. */
+  streamsLists?: boolean;
 }
 
 /**
@@ -41,7 +44,9 @@ export function connectCri(options: ConnectOptions): Cri {
     if (endpoint.warning) log.warn(endpoint.warning);
     const channel = channels.get(endpoint.url) ?? openChannel({ endpoint, requestTimeoutMs });
     channels.set(endpoint.url, channel);
-    return measureCriCalls(explainCalls(traceCalls(channel, options.tracing), endpoint), series);
+    const caller = explainCalls(traceCalls(channel, options.tracing), endpoint);
+    const read = options.streamsLists === true ? streamLists(caller, { requestTimeoutMs, log }) : caller;
+    return measureCriCalls(read, series);
   };
 
   const runtimeCaller = callerFor(options.endpoint);

@@ -1,15 +1,17 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import type { Pod } from "../../src/api/gen/types.ts";
 import { messageOf, runAll } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
-import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
+import { removeRunState, removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
+import { computeRuntimeLayout } from "../../src/cluster/containerd/runtime-layout.ts";
 import { type Containerd, startContainerd } from "../../src/cluster/containerd/start-containerd.ts";
 import { buildImages } from "../../src/cluster/images/build-images.ts";
 import { makeOwnCgroup, type OwnCgroup, removeOwnCgroup } from "../../src/cluster/supervisor/own-cgroup.ts";
@@ -84,6 +86,8 @@ export interface NodeUnderTestOptions {
   configuration?: object;
   /** The time between two looks at the loopback guard. */
   guardPeriodMs?: number;
+  /** Images and containers lie on a file system of their own, in memory, of so many bytes. Default: beside the pods. */
+  imageDiskBytes?: number;
 }
 
 export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): Promise<NodeUnderTest> {
@@ -98,6 +102,7 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
       directory: runtimeDirectory,
       log: silentLog,
     });
+  if (options.imageDiskBytes !== undefined) await mountImageDisk(runtimeDirectory, options.imageDiskBytes);
   let containerd = await startRuntime();
   for (const { tar } of await buildImages(join(directory, "images"))) await containerd.importImage(tar);
   const cri = connectCri({ endpoint: containerd.endpoint, log: silentLog, metrics: createMetrics() });
@@ -245,6 +250,8 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
         [
           async () => void (await end("SIGKILL")),
           async () => await containerd.stop(),
+          async () => await removeRunState(runtimeDirectory),
+          async () => await unmountImageDisk(runtimeDirectory, options),
           async () => await removeRuntime(runtimeDirectory),
           async () => await removeOwnCgroup(directory, silentLog),
           () => failIfThere(`/sys/class/net/${network.bridge}`),
@@ -256,6 +263,19 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
     },
   };
   return node;
+}
+
+const run = promisify(execFile);
+
+async function mountImageDisk(runtimeDirectory: string, bytes: number): Promise<void> {
+  const { root } = computeRuntimeLayout(runtimeDirectory);
+  await mkdir(root, { recursive: true, mode: 0o711 });
+  await run("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "images", root]);
+}
+
+/** What a machine's owner has mounted there stays when the runtime is removed. */
+async function unmountImageDisk(runtimeDirectory: string, options: NodeUnderTestOptions): Promise<void> {
+  if (options.imageDiskBytes !== undefined) await run("umount", [computeRuntimeLayout(runtimeDirectory).root]);
 }
 
 function kubeletConfiguration(podLogsDir: string, more: object = {}): string {

@@ -41,6 +41,7 @@ export const LAYERS: readonly Layer[] = [
   { path: "src/pki", rank: 2, touchesWorld: true },
   { path: "src/plugin-registration", rank: 2, touchesWorld: true },
   { path: "src/pod-resources", rank: 2 },
+  { path: "src/pods-api", rank: 2 },
   { path: "src/tracing", rank: 2, touchesWorld: true },
 
   // What clients stream by WebSockets, at the node and at the API server.

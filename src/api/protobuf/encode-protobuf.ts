@@ -23,6 +23,12 @@ export function encodeProtobuf(object: ProtobufObject): Buffer {
   return written((writer) => writeObject(writer, object));
 }
 
+/** Encodes the object alone, without the envelope and its type, as Go's `Marshal` of it does. */
+export function encodeProtobufMessage(type: ObjectType, object: Readonly<Record<string, unknown>>): Buffer {
+  const message = knownMessageOf(type);
+  return written((writer) => writeMessage(writer, message, object));
+}
+
 /** Encodes one item of a list; `encodeProtobufList` puts the items together. */
 export function encodeProtobufItem(type: ObjectType, item: Readonly<Record<string, unknown>>): Buffer {
   const message = knownMessageOf(type);

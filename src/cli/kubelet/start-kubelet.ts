@@ -94,6 +94,7 @@ async function runUntilStopped(
     log,
     metrics,
     tracing,
+    streamsLists: config.featureGates["CRIListStreaming"],
   });
   const { runtime, stops } = watchOwnStops(connected.runtime);
   const cri = { ...connected, runtime };

@@ -23,6 +23,7 @@ import type { NodeAgentPorts } from "./node-agent-ports.ts";
 import { composePlugins } from "./plugins.ts";
 import { composePodData } from "./pod-data.ts";
 import { composePodResources } from "./pod-resources.ts";
+import { composePodsApi } from "./pods-api.ts";
 import { composeProbes } from "./probes.ts";
 import { composeReadings } from "./readings.ts";
 import { composeReporting } from "./reporting.ts";
@@ -100,6 +101,7 @@ export async function createNodeAgent(ports: NodeAgentPorts, config: NodeAgentCo
     ...deviceClaimParts(deviceClaims, { sources, workers }),
     composePlugins(foundation, { cluster, devices, deviceClaims }),
     composePodResources(foundation, { ...given, deviceClaims, workers }),
+    ...composePodsApi(foundation, sources),
     ...readings.parts,
     ...runtime.parts,
     ...runtime.cgroups.parts(reporting),

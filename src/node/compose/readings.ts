@@ -22,9 +22,11 @@ export interface ReadingParts extends RuntimeErrors {
 }
 
 /** Builds everything that looks at the runtime; what it notices goes to the inbox. */
-export function composeReadings({ ports, inbox }: Foundation): ReadingParts {
+export function composeReadings({ ports, config, inbox }: Foundation): ReadingParts {
   const { host, cri, log, metrics } = ports;
   const { clock } = host;
+  const imageMounts = config.featureGates["ImageVolumeWithDigest"] ? { images: cri.images, log } : undefined;
+  const reading = { runtime: cri.runtime, host, imageMounts };
   const health = createRuntimeHealth({ runtime: cri.runtime, clock, log });
   const cache = createPodCache(clock.now);
   const containerChanges = createContainerChanges();
@@ -36,8 +38,8 @@ export function composeReadings({ ports, inbox }: Foundation): ReadingParts {
     listPods: async (signal) => await listRuntimePods(cri.runtime, signal),
     readPodStatus: async ({ pod, items }, signal) =>
       items === undefined
-        ? await readPodRuntimeStatus({ runtime: cri.runtime, host }, pod, signal)
-        : await readPodItems({ runtime: cri.runtime, host }, { pod, items }, signal),
+        ? await readPodRuntimeStatus(reading, pod, signal)
+        : await readPodItems(reading, { pod, items }, signal),
     onEvent(event) {
       inbox.offerLifecycleEvent(event);
       containerChanges.tell(event.id);

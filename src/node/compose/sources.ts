@@ -1,6 +1,7 @@
 import type { PodSource } from "../../api/pods.ts";
 import type { Part } from "../../base/run-parts.ts";
 import { createDesiredPods, type DesiredPods } from "../pods/desired/desired-pods.ts";
+import { followUpdates, type PodUpdates } from "../pods/desired/follow-updates.ts";
 import { recordUpdates } from "../pods/desired/record-updates.ts";
 import { createApiSource } from "../pods/sources/api-source.ts";
 import { createFileSource } from "../pods/sources/file-source.ts";
@@ -13,6 +14,7 @@ import type { PodData } from "./pod-data.ts";
 /** The sources that the configuration names, and what they want together. */
 export interface SourceParts {
   readonly desired: DesiredPods;
+  readonly updates: PodUpdates;
   readonly parts: readonly Part[];
 }
 
@@ -40,7 +42,7 @@ export function composeSources(foundation: Foundation, { cluster, data }: Source
   const names = sources.map(({ name }) => name);
   const desired = createDesiredPods({ clock: host.clock, log, timeline }, { sources: names });
   return {
-    desired: recordUpdates(desired, timeline),
+    ...followUpdates(recordUpdates(desired, timeline)),
     parts: sources.map(({ loop }) => ({ name: "pod source", run: loop.run })),
   };
 }

@@ -51,6 +51,8 @@ describe("pods that are resized in place", () => {
       restartCount: 0,
       allocatedResources: { cpu: "150m", memory: "80Mi" },
     });
+    const limits = { cpu: "150m", memory: "80Mi" };
+    expect(shrunk.status).toMatchObject({ allocatedResources: limits, resources: { requests: limits, limits } });
     expect(Number(await world.shell("grows", memoryLimit))).toBe(80 * MIB);
   });
 

@@ -9,7 +9,6 @@ interface UnservedSeries {
 const OF_API_SERVERS =
   "of libraries of API servers that happen to be linked into a kubelet: nothing there happens in one";
 const OF_THE_LIBRARY = "about the library that counts, and not about what it counts";
-const NO_PODS_API = "there is no API that watches pods at the node";
 const NO_QUEUES = "of client-go's queues and caches, of which there are none here";
 const NO_RECONSTRUCTION = "volumes are not reconstructed after a start: what is on the disk is what there is";
 const NO_SELINUX_CHECKS = "SELinux contexts of volumes are not compared between pods";
@@ -51,11 +50,6 @@ export const UNSERVED: readonly UnservedSeries[] = [
     page: "/metrics",
     names: ["kubelet_cri_losing_support"],
     reason: "no runtime loses its support: RuntimeConfig is not needed of one",
-  },
-  {
-    page: "/metrics",
-    names: ["kubelet_pod_watch_events_dropped_total"],
-    reason: NO_PODS_API,
   },
   {
     page: "/metrics",

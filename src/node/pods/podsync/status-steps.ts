@@ -60,7 +60,7 @@ export function createStatusSteps(
         runtimeName: deps.runtimeName(),
         supportsRecursiveReadOnly: deps.supportsRecursiveReadOnly(pod),
         resourceHealth: (container) => (deps.resourceHealth ?? []).flatMap((read) => read?.(pod, container) ?? []),
-        actuatedResources: phase === "syncing" ? deps.resizes?.actuatedOf(reference.uid)?.pod : undefined,
+        actuatedResources: phase === "syncing" ? deps.resizes?.actuatedOf(reference.uid) : undefined,
         resizeConditions: phase === "syncing" ? deps.resizes?.conditionsOf(reference.uid) : undefined,
         workerPhase: phase,
         override,

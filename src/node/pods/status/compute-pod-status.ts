@@ -22,12 +22,13 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   const statuses = computeContainerStatuses(input, published);
   const hasTerminated = input.workerPhase === "terminated";
   const computed = computePodPhase({ pod, runtime, statuses, hasTerminated });
+  const verdict = settlePhase(input, published, computed);
   const status: PodStatus = {
-    ...settlePhase(input, published, computed),
+    ...verdict,
     ...computePodAddresses(input, published),
     startTime: published.startTime ?? pod.status?.startTime ?? formatTime(now),
     qosClass: computeQosClass(pod),
-    ...computePodResourceStatus(pod, input.actuatedResources),
+    ...computePodResourceStatus(pod, { phase: verdict.phase, actuated: input.actuatedResources }),
     containerStatuses: statuses.main,
     ...(statuses.init.length > 0 ? { initContainerStatuses: statuses.init } : {}),
     ...(statuses.ephemeral.length > 0 ? { ephemeralContainerStatuses: statuses.ephemeral } : {}),

@@ -8,6 +8,7 @@ import type {
 } from "../../../api/gen/types.ts";
 import { type ContainerKind, isRestartableInitContainer } from "../../../api/pods.ts";
 import { isStartDue } from "../../runtime/plan/restart-policy.ts";
+import { mountPathOf } from "../../runtime/reading/image-mounts.ts";
 import type { ContainerRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 import { computeVolumeMountStatuses } from "../../storage/volumes/recursive-read-only.ts";
 import {
@@ -67,10 +68,19 @@ function computeContainerStatus(input: PodStatusInput, subject: Subject): Contai
   return withReadiness(input, subject, withResourceHealth(input, subject, waiting));
 }
 
-/** The volume mounts as they were first published: a runtime that was replaced since did not change the container's. */
-function withVolumeMounts(input: PodStatusInput, { container, published }: Subject, status: ContainerStatus) {
+/**
+ * The volume mounts as they were first published: a runtime that was replaced since did not change the container's. Which
+ * image one shows is of this container: another may have another.
+ */
+function withVolumeMounts(input: PodStatusInput, { container, published, newest }: Subject, status: ContainerStatus) {
   const supports = input.supportsRecursiveReadOnly === true;
-  const volumeMounts = published?.volumeMounts ?? computeVolumeMountStatuses(container, supports);
+  const known = published?.volumeMounts ?? computeVolumeMountStatuses(container, supports);
+  const isSame = published?.containerID === status.containerID;
+  const volumeMounts = known?.map(({ volumeStatus, ...mount }) => {
+    const shown = newest?.imageMounts?.find(({ path }) => path === mountPathOf(mount.mountPath));
+    if (shown !== undefined) return { ...mount, volumeStatus: { image: { imageRef: shown.imageRef } } };
+    return { ...mount, ...(isSame && volumeStatus && { volumeStatus }) };
+  });
   return { ...status, ...(volumeMounts !== undefined && { volumeMounts }) };
 }
 

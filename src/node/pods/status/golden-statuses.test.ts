@@ -86,9 +86,10 @@ function waitingOf({ containerStatuses = [] }: PodStatus): Map<string, WaitingRe
   return waiting;
 }
 
-/** Without what 1.28 did not write yet: `hostIPs`, the condition PodReadyToStartContainers and containers' resources. */
+/** Without what 1.28 did not write yet: `hostIPs`, the condition PodReadyToStartContainers and all resources. */
 function comparable(status: PodStatus): PodStatus {
-  const { hostIPs: _hostIps, conditions = [], containerStatuses, initContainerStatuses, ...rest } = status;
+  const { hostIPs: _hostIps, resources: _had, allocatedResources: _granted, ...known } = status;
+  const { conditions = [], containerStatuses, initContainerStatuses, ...rest } = known;
   return {
     ...rest,
     ...(containerStatuses && { containerStatuses: containerStatuses.map(withoutResourceStatus) }),

@@ -1,11 +1,5 @@
-import type {
-  Container,
-  Pod,
-  PodCondition,
-  PodStatus,
-  ResourceRequirements,
-  ResourceStatus,
-} from "../../../api/gen/types.ts";
+import type { Container, Pod, PodCondition, PodStatus, ResourceStatus } from "../../../api/gen/types.ts";
+import type { PodResourceInfo } from "../../resources/records/pod-resource-info.ts";
 import type { PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 
 /** Everything that a pod's status is computed from. */
@@ -32,8 +26,8 @@ export interface PodStatusInput {
   resourceHealth?: ((container: Container) => ResourceStatus[]) | undefined;
   /** The probes' verdict on a running container, by its id in the runtime. Default: it has started and is ready. */
   readiness?: ((container: Container, containerId: string) => ContainerReadiness) | undefined;
-  /** What the pod has got of its resources as a whole. Default: what it was granted. */
-  actuatedResources?: ResourceRequirements | undefined;
+  /** What the pod and its containers have got of their resources. Default: what they were granted. */
+  actuatedResources?: PodResourceInfo | undefined;
   /** How far a resize of the pod is: PodResizePending, PodResizeInProgress. Default: there is none. */
   resizeConditions?: readonly PodCondition[] | undefined;
   /** For a pod that was rejected, evicted or ran past its deadline. A phase that is already terminal stays. */

@@ -39,11 +39,14 @@ export interface PodStatuses {
    * that.
    */
   subscribe(listener: StatusListener): () => void;
+  /** Calls the listener with each pod that is forgotten, after that. */
+  onRemove(listener: (pod: Pod) => void): void;
 }
 
 export function createPodStatuses({ clock }: { clock: Pick<Clock, "now"> }): PodStatuses {
   const entries = new Map<string, PublishedStatus>();
   const listeners = new Set<StatusListener>();
+  const removalListeners: Array<(pod: Pod) => void> = [];
 
   const publish = (pod: Pod, next: PodStatus, { mayRun = false }: { mayRun?: boolean } = {}): boolean => {
     const uid = podUid(pod);
@@ -71,10 +74,18 @@ export function createPodStatuses({ clock }: { clock: Pick<Clock, "now"> }): Pod
     list: () => [...entries.values()],
     terminate: (pod) =>
       publish(pod, computeTerminatedPodStatus(pod, entries.get(podUid(pod))?.status ?? pod.status ?? {})),
-    remove: (uid) => entries.delete(uid),
+    remove(uid) {
+      const entry = entries.get(uid);
+      if (entry === undefined) return;
+      entries.delete(uid);
+      for (const listener of removalListeners) listener(entry.pod);
+    },
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onRemove(listener) {
+      removalListeners.push(listener);
     },
   };
 }

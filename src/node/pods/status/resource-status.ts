@@ -1,6 +1,7 @@
-import type { Container, ContainerStatus, Pod, PodStatus, ResourceRequirements } from "../../../api/gen/types.ts";
+import type { Container, ContainerStatus, Pod, PodStatus } from "../../../api/gen/types.ts";
 import { addQuantities, compareQuantities, quantityMilliValue } from "../../../api/quantity.ts";
-import { computePodLimits, computePodRequests, hasPodLevelResources } from "../../../api/resources.ts";
+import { amountOf, computePodLimits, computePodRequests, type ResourceList } from "../../../api/resources.ts";
+import { type PodResourceInfo, withResources } from "../../resources/records/pod-resource-info.ts";
 import type { ContainerRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 
 type ResourceStatus = Pick<ContainerStatus, "resources" | "allocatedResources">;
@@ -36,21 +37,38 @@ export function computeResourceStatus(container: Container, newest: ContainerRun
   };
 }
 
+/** What pods have got in cgroups of their own, whether they set it as a whole or not. */
+const APPLIED_TO_PODS: ReadonlySet<string> = new Set(["cpu", "memory"]);
+
 /**
- * What the node has granted a pod that sets resources as a whole, and what of it the pod has got: `actuated`, by default all
- * (upstream: `convertToAPIPodLevelResourcesStatus`, kubelet_pods.go).
+ * What the node has granted a pod, and what of it the pod has got: `actuated`, by default all. Of one that runs, the latter
+ * is what its cgroup holds and what it sets as a whole (upstream: `convertToAPIPodLevelResourcesStatus`, kubelet_pods.go).
  */
 export function computePodResourceStatus(
   pod: Pod,
-  actuated: ResourceRequirements | undefined,
+  { phase, actuated }: { phase: string | undefined; actuated: PodResourceInfo | undefined },
 ): Pick<PodStatus, "resources" | "allocatedResources"> {
-  if (pod.spec === undefined || !hasPodLevelResources(pod)) return {};
-  const had: Pod = { ...pod, spec: { ...pod.spec, ...(actuated && { resources: actuated }) } };
-  const limits = computePodLimits(had);
-  return {
-    resources: { requests: computePodRequests(had), ...(Object.keys(limits).length > 0 && { limits }) },
-    allocatedResources: computePodRequests(pod),
+  const own = pod.spec?.resources;
+  const had = withResources(pod, actuated && { ...actuated, pod: actuated.pod ?? own });
+  const isShown = (name: string): boolean => {
+    if (phase !== "Running" || APPLIED_TO_PODS.has(name)) return true;
+    return amountOf(own?.requests ?? {}, name) !== undefined || amountOf(own?.limits ?? {}, name) !== undefined;
   };
+  const requests = select(computePodRequests(had), isShown);
+  const limits = select(computePodLimits(had), isShown);
+  const allocated = computePodRequests(pod);
+  return {
+    resources: { ...(!isEmpty(requests) && { requests }), ...(!isEmpty(limits) && { limits }) },
+    ...(!isEmpty(allocated) && { allocatedResources: allocated }),
+  };
+}
+
+function select(amounts: ResourceList, isShown: (name: string) => boolean): ResourceList {
+  return Object.fromEntries(Object.entries(amounts).filter(([name]) => isShown(name)));
+}
+
+function isEmpty(amounts: ResourceList): boolean {
+  return Object.keys(amounts).length === 0;
 }
 
 function shownCpu(actual: bigint | undefined, granted: string | undefined, least: bigint): string | undefined {

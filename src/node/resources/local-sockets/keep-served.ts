@@ -22,6 +22,8 @@ export interface LocalSocketDeps {
 interface LocalSocket {
   /** It is made where it is absent. */
   readonly directory: string;
+  /** The socket's name there. Default: `kubelet.sock`. */
+  readonly name?: string;
   readonly services: readonly ServedService[];
   /** What cannot be done without the socket, for the log. */
   readonly purpose: string;
@@ -36,7 +38,7 @@ const RETRY_MS = 10 * SECOND;
 const MAX_REQUEST_BYTES = 64 * 1024;
 
 /**
- * Serves `kubelet.sock` in a directory until the signal fires. A socket that cannot be served is tried again, because an
+ * Serves the socket in its directory until the signal fires. A socket that cannot be served is tried again, because an
  * older agent may still have it: the node runs its pods without it.
  */
 export async function keepSocketServed(deps: LocalSocketDeps, socket: LocalSocket, signal: AbortSignal): Promise<void> {
@@ -53,8 +55,11 @@ export async function keepSocketServed(deps: LocalSocketDeps, socket: LocalSocke
   }
 }
 
-async function open({ files, log, serve }: LocalSocketDeps, { directory, services, purpose, prepare }: LocalSocket) {
-  const path = `${directory}/${SOCKET}`;
+async function open(
+  { files, log, serve }: LocalSocketDeps,
+  { directory, name = SOCKET, services, purpose, prepare }: LocalSocket,
+) {
+  const path = `${directory}/${name}`;
   try {
     await files.makeDirectory(directory, DIRECTORY_MODE);
     await prepare?.();

@@ -1,5 +1,6 @@
 import type { ContainerUser, LifecycleHandler } from "../../../api/gen/types.ts";
 import type { PodReference } from "../../../api/pods.ts";
+import type { ImageMount } from "./image-mounts.ts";
 
 /**
  * The runtime's description of pods in the node agent's terms: everything that the plan, the status and PLEG read.
@@ -97,6 +98,8 @@ export interface ContainerRuntimeStatus {
   user?: ContainerUser;
   /** The resources that the runtime has given it, where the runtime tells. */
   resources?: ActualResources;
+  /** The images that it has as volumes, where they are read. */
+  imageMounts?: readonly ImageMount[];
   /** How to stop the container when its pod's manifest is gone, from the container's annotations. */
   recordedStop?: RecordedStop;
 }

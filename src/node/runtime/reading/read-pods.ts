@@ -19,6 +19,7 @@ import { isPathName } from "../../../base/path-name.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Host } from "../../../host/port.ts";
+import { type ImageMountDeps, readImageMounts } from "./image-mounts.ts";
 import type {
   ActualResources,
   ContainerRuntimeStatus,
@@ -86,6 +87,8 @@ export async function listRuntimePods(runtime: Cri["runtime"], signal: AbortSign
 interface ReadingDeps {
   readonly runtime: Cri["runtime"];
   readonly host: Host;
+  /** Tells which images containers have as volumes. Default: that is not read. */
+  readonly imageMounts?: ImageMountDeps | undefined;
 }
 
 /**
@@ -126,7 +129,7 @@ export async function readPodItems(
 }
 
 async function readItems(
-  { runtime, host }: ReadingDeps,
+  { runtime, host, imageMounts }: ReadingDeps,
   { pod, items, observedAt }: { pod: PodReference; items: PodItems; observedAt: number },
   signal: AbortSignal,
 ): Promise<PodRuntimeStatus> {
@@ -139,7 +142,8 @@ async function readItems(
       const request = cri.ContainerStatusRequest.fromPartial({ containerId: id });
       const { status } = await calls.run(async () => await runtime.containerStatus(request, { signal }), signal);
       if (status === undefined || !hasUsableName(status)) return undefined;
-      return await containerStatus(host, requireId("container", id, status), sandboxId);
+      const known = await containerStatus(host, requireId("container", id, status), sandboxId);
+      return imageMounts ? { ...known, imageMounts: await readImageMounts(imageMounts, status, signal) } : known;
     }),
   ]);
   // Attempts only rise while anything is left. Times do not, because the clock may be set back; code that took a dead
