@@ -16,6 +16,7 @@ import {
   clusterDnsSlice,
   isOwnDnsSlice,
 } from "./cluster-dns-objects.ts";
+import { CLUSTER_INFO, CLUSTER_INFO_POLICY, clusterInfo, reconcileClusterInfo } from "./cluster-info.ts";
 import { apiEndpoints, apiService, type ClusterFacts, clientAuthority, FIRST_NAMESPACES } from "./first-objects.ts";
 import {
   MANDATORY_FLOW_OBJECTS,
@@ -41,7 +42,19 @@ export async function bootstrapCluster(
     ...MANDATORY_FLOW_OBJECTS.map((object) => ensure({ reader, writer }, object, reconcileMandatoryFlow)),
     ...SUGGESTED_FLOW_OBJECTS.map((object) => ensure({ reader, writer }, object, reconcileSuggestedFlow)),
     ensureClusterDns({ reader, writer }, clusterDns),
+    ensureClusterInfo({ reader, writer }, facts),
   ]);
+}
+
+/** The policy first: where the start ends in between, the next one still finds no map. */
+async function ensureClusterInfo(
+  { reader, writer }: { reader: ResourceReader; writer: ResourceWriter },
+  facts: ClusterFacts,
+): Promise<void> {
+  if (reader.get(CLUSTER_INFO) === undefined) {
+    await Promise.all(CLUSTER_INFO_POLICY.map((object) => ensure({ reader, writer }, object, undefined)));
+  }
+  await ensure({ reader, writer }, clusterInfo(facts), reconcileClusterInfo);
 }
 
 /** Where somebody else serves the names, nothing of ours may lead there. */

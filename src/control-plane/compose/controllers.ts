@@ -4,6 +4,7 @@ import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
 import { createAddressRepair } from "../controllers/addresses/address-repair.ts";
 import { createDefaultRangeKeeper } from "../controllers/addresses/default-range-keeper.ts";
 import { createServiceRangeController } from "../controllers/addresses/service-range-controller.ts";
+import { createBootstrapSigner } from "../controllers/bootstrap-signer.ts";
 import { createCertificateApprover } from "../controllers/certificate-approver.ts";
 import { createCertificateSigner } from "../controllers/certificate-signer.ts";
 import { createClusterRoleAggregation } from "../controllers/cluster-role-aggregation.ts";
@@ -132,6 +133,7 @@ function composeObjectControllers(parts: ControllerParts): readonly Controller[]
     createCertificateRequestCleaner(parts),
     createPodCertificateRequestCleaner(parts),
     createBootstrapTokenCleaner(parts),
+    createBootstrapSigner(parts),
     createLegacyTokenController({ ...parts, issueLegacyToken: tokens.issueLegacy }, { rootCa }),
     createServiceRangeController(parts),
     createEndpointSliceController(parts),
