@@ -42,6 +42,25 @@ export function formatLinkedKubeconfig({ caPath, pairPath, ...names }: Kubeconfi
   });
 }
 
+/**
+ * The text of a kubeconfig that says only where a cluster is and how to trust it. It has no user and no secret, and whoever
+ * has it may show it to everybody.
+ */
+export function formatClusterKubeconfig({ server, caPem }: Pick<KubeconfigFacts, "server" | "caPem">): string {
+  return `apiVersion: v1
+kind: Config
+clusters:
+- cluster:
+    certificate-authority-data: ${Buffer.from(caPem).toString("base64")}
+    server: ${quote(server)}
+  name: ""
+contexts: []
+current-context: ""
+preferences: {}
+users: []
+`;
+}
+
 /** JSON is YAML: quoted, no name can be taken for something else. */
 const quote = (value: string) => JSON.stringify(value);
 

@@ -11,7 +11,7 @@ import {
 import { checkApplied } from "./check-applied.ts";
 import { applyConflictError, type Conflict, findConflicts } from "./conflicts.ts";
 import { claimedSet } from "./extract-set.ts";
-import { EMPTY, type FieldSet, hasPath, intersection, recursiveDifference, sameSet, union } from "./field-set.ts";
+import { EMPTY, type FieldSet, hasPath, recursiveDifference, sameSet } from "./field-set.ts";
 import { sameJson } from "./json-value.ts";
 import { clientAppliedSet, withLastApplied } from "./last-applied.ts";
 import {
@@ -25,7 +25,7 @@ import {
 import { reconcileOwnerships, releaseOwnership, takeOwnership } from "./managed-fields.ts";
 import { mergeApplied } from "./merge.ts";
 import { withoutNeverOwned } from "./never-owned.ts";
-import { pruneDisowned } from "./prune.ts";
+import { pruneInVersions } from "./prune-versions.ts";
 
 /** A server-side apply. */
 export interface Application {
@@ -135,12 +135,10 @@ function mergeAndOwn(application: Application, owners: Ownerships): Outcome {
   const before = current && withoutManagedFields(current);
   const merged = mergeApplied(node, before, applied);
   const { versions } = application;
-  const isKnown = (owner: Ownership) => versions === undefined || owner.apiVersion === apiVersion;
-  const owned = unionOf([claimed, ...[...rivals.values()].filter(isKnown).map(({ set }) => set)]);
-  // What was applied in another version cannot be told from what others own here, and stays.
-  const last = previous && isKnown(previous) ? previous.set : undefined;
-  const pruned = last ? asObject(pruneDisowned(node, merged, { last, owned, applied })) : asObject(merged);
-  const after = isDisownedAlone(application, [asObject(merged), pruned], rivals) ? pruned : asObject(merged);
+  const claims = [{ apiVersion, set: claimed }, ...rivals.values()];
+  const after = previous
+    ? pruneInVersions(asObject(merged), { node, apiVersion, versions, last: previous, owners: claims, applied })
+    : asObject(merged);
   const changes = computeChanges(node, { before, after }, resetFields);
   const changesIn = changesByVersion({ before, after, apiVersion, versions }, changes);
   const conflicts = application.force ? [] : findConflicts(rivals, (version) => changesIn(version).taken);
@@ -153,24 +151,6 @@ function mergeAndOwn(application: Application, owners: Ownerships): Outcome {
   const entries = encodeManagedFields(left, current?.metadata.managedFields);
   return { conflicts, object: withManagedFields(isSame && current ? current : after, entries) };
 }
-
-/** False where the pruned fields are what a manager of another version owns there: then all of them stay. */
-function isDisownedAlone(
-  { apiVersion, versions, node }: Application,
-  [merged, pruned]: readonly [KubeObject, KubeObject],
-  rivals: Ownerships,
-): boolean {
-  const others = versions ? [...rivals.values()].filter((rival) => rival.apiVersion !== apiVersion) : [];
-  if (others.length === 0 || sameJson(merged, pruned)) return true;
-  const removal = { before: merged, after: pruned, apiVersion, versions };
-  const changesIn = changesByVersion(removal, computeChanges(node, removal));
-  return others.every((rival) => {
-    const { taken, removed } = changesIn(rival.apiVersion);
-    return intersection(rival.set, union(taken, removed)).size === 0;
-  });
-}
-
-const unionOf = (sets: readonly FieldSet[]) => sets.reduce((all, set) => union(all, set), EMPTY);
 
 function sameOwnership(a: Ownership, b: Ownership): boolean {
   return a.apiVersion === b.apiVersion && a.time === b.time && sameSet(a.set, b.set);

@@ -15,6 +15,7 @@ export interface Changes {
 /** An object as one of its versions shows it. */
 interface VersionView {
   readonly node: SchemaNode;
+  /** Takes an object of any version. */
   show(object: KubeObject): KubeObject;
 }
 

@@ -226,7 +226,10 @@ function compose(
         },
       },
     },
-    { ...options, endpoint: { address, port, serviceAddress: firstAddressOf(options.serviceCidr) } },
+    {
+      ...options,
+      endpoint: { address, listenAddress: listened, port, serviceAddress: firstAddressOf(options.serviceCidr) },
+    },
   );
 }
 

@@ -1,10 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
-import { typed } from "../../api/object.ts";
-import { parseTime } from "../../base/clock.ts";
+import { BOOTSTRAP_TOKEN_NAMESPACE, BOOTSTRAP_TOKEN_PREFIX, readBootstrapToken } from "../../api/bootstrap-token.ts";
 import type { LoginDeps, TokenLogin } from "./token-login.ts";
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
-const SECRET_TYPE = "bootstrap.kubernetes.io/token";
 const GROUP = "system:bootstrappers";
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
@@ -15,15 +13,13 @@ const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 export function loginByBootstrapToken({ reader, tokens, now }: LoginDeps, token: string): TokenLogin {
   const [, id = "", given = ""] = TOKEN.exec(token) ?? [];
   if (id === "") return { kind: "none" };
-  const found = reader.get({ resource: "secrets", namespace: "kube-system", name: `bootstrap-token-${id}` });
+  const name = `${BOOTSTRAP_TOKEN_PREFIX}${id}`;
+  const found = reader.get({ resource: "secrets", namespace: BOOTSTRAP_TOKEN_NAMESPACE, name });
   if (found === undefined || found.metadata.deletionTimestamp !== undefined) return { kind: "none" };
-  const { type, data = {} } = typed("Secret", found);
-  const text = (field: string) => Buffer.from(data[field] ?? "", "base64").toString();
-  if (type !== SECRET_TYPE || text("token-id") !== id || !isSameSecret(text("token-secret"), given))
-    return { kind: "none" };
-  if (isExpired(text("expiration"), now()) || text("usage-bootstrap-authentication") !== "true")
-    return { kind: "none" };
-  const extraGroups = text("auth-extra-groups")
+  const read = readBootstrapToken(found);
+  if (read === undefined || read.id !== id || !isSameSecret(read.secret, given)) return { kind: "none" };
+  if ((read.expiresAt ?? Number.POSITIVE_INFINITY) <= now() || !read.allows("authentication")) return { kind: "none" };
+  const extraGroups = read.extraGroups
     .split(",")
     .map((group) => group.trim())
     .filter((group) => group !== "");
@@ -36,13 +32,4 @@ export function loginByBootstrapToken({ reader, tokens, now }: LoginDeps, token:
 function isSameSecret(expected: string, given: string): boolean {
   const [left, right] = [Buffer.from(expected), Buffer.from(given)];
   return left.length === right.length && timingSafeEqual(left, right);
-}
-
-/**
- * True when the expiration has passed or cannot be read. A token without an expiration is valid until it is deleted.
- */
-function isExpired(expiration: string, nowMs: number): boolean {
-  if (expiration === "") return false;
-  const end = parseTime(expiration);
-  return end === undefined || end <= nowMs;
 }

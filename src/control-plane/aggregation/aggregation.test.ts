@@ -7,8 +7,9 @@ import { CodedError } from "../../base/errors.ts";
 import { createFakeRequest } from "../../host/fake/fake-request.ts";
 import type { WebCall, WebReply } from "../../host/web-call.ts";
 import { createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
+import { createStartHooks } from "../control-loop/start-hooks.ts";
 import { APPS_KINDS } from "../kinds/apps/apps-kinds.ts";
-import { createAggregation } from "./aggregation.ts";
+import { createAggregation, REGISTRATION_STEP } from "./aggregation.ts";
 
 const REGISTRATIONS = "apiservices.apiregistration.k8s.io";
 const NAME = "v1alpha1.wardle.example.com";
@@ -66,6 +67,7 @@ async function startCluster(answer: (call: WebCall, signal: AbortSignal) => Prom
     ...bench.deps,
     ...{
       kinds: () => APPS_KINDS,
+      hooks: createStartHooks([REGISTRATION_STEP]),
       identity,
       random: () => 0,
       resolveHost: async () => await Promise.resolve(["10.9.9.9"]),

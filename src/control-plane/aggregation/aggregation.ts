@@ -1,4 +1,5 @@
 import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
+import type { StartHooks } from "../control-loop/start-hooks.ts";
 import type { GroupVersion } from "../discovery/api-table.ts";
 import type { ReadForeign } from "../ports/foreign-reads.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
@@ -29,7 +30,11 @@ export const NO_AGGREGATION: Aggregation = {
 
 interface AggregationDeps extends ControllerDeps, Omit<BackendCalls, "clock" | "reader"> {
   kinds(): readonly ResourceKind[];
+  hooks: Pick<StartHooks, "done" | "whileRunning">;
 }
+
+/** The step of the start that registers what this API server answers itself. */
+export const REGISTRATION_STEP = "autoregister-completion";
 
 /** Follows the registrations from now on, and what they lead to while its controllers run. */
 export function createAggregation(deps: AggregationDeps): Aggregation {
@@ -37,14 +42,24 @@ export function createAggregation(deps: AggregationDeps): Aggregation {
     group !== GIVEN_AWAY &&
     deps.kinds().some((kind) => kind.group === group && kind.version === version && kind.schema.strategicMerge);
   const backends = followBackends(deps.feed, isOwn);
+  const { hooks } = deps;
   return {
     backends,
     forward: createForwarding(deps, backends),
     read: createBackendReads(deps, backends),
     controllers: [
-      createAvailabilityChecks(deps, backends),
-      createOpenApiReads(deps, backends),
-      createLocalRegistrations({ ...deps, isOwn }),
+      hooks.whileRunning(
+        createAvailabilityChecks(deps, backends),
+        "poststarthook/start-kube-aggregator-informers",
+        "poststarthook/apiservice-status-remote-available-controller",
+      ),
+      hooks.whileRunning(createOpenApiReads(deps, backends), "poststarthook/apiservice-openapi-controller"),
+      hooks.whileRunning(
+        createLocalRegistrations({ ...deps, isOwn, noteRegistered: () => hooks.done(REGISTRATION_STEP) }),
+        "poststarthook/apiservice-registration-controller",
+        "poststarthook/apiservice-status-local-available-controller",
+        "poststarthook/kube-apiserver-autoregistration",
+      ),
     ],
   };
 }

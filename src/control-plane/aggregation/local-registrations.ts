@@ -23,6 +23,8 @@ interface RegistrationDeps extends ControllerDeps {
   kinds(): readonly ResourceKind[];
   /** True for a group and version that this API server never gives away. */
   isOwn(at: GroupVersion): boolean;
+  /** Called each time when everything is registered. */
+  noteRegistered(): void;
 }
 
 /** Registers what this API server answers itself: its own groups, and those of custom resources (`autoregister`). */
@@ -41,7 +43,14 @@ export function createLocalRegistrations(deps: RegistrationDeps): Controller {
   return { run };
 }
 
-async function reconcile({ reader, writer, clock, kinds, isOwn }: RegistrationDeps): Promise<undefined> {
+async function reconcile({
+  reader,
+  writer,
+  clock,
+  kinds,
+  isOwn,
+  noteRegistered,
+}: RegistrationDeps): Promise<undefined> {
   const existing = reader.list(API_SERVICES).map((object) => typed("APIService", object));
   const plan = planRegistrations(existing, { kinds: kinds(), isOwn, now: clock.now() });
   const writes = [
@@ -51,6 +60,7 @@ async function reconcile({ reader, writer, clock, kinds, isOwn }: RegistrationDe
     ...plan.remove.map((name) => writer.remove({ resource: API_SERVICES, namespace: "", name })),
   ];
   await Promise.all(writes.map((write) => unlessOvertaken(write)));
+  noteRegistered();
 }
 
 interface RegistrationPlan {

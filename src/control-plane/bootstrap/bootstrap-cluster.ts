@@ -16,6 +16,7 @@ import {
   clusterDnsSlice,
   isOwnDnsSlice,
 } from "./cluster-dns-objects.ts";
+import { CLUSTER_INFO, CLUSTER_INFO_POLICY, clusterInfo, reconcileClusterInfo } from "./cluster-info.ts";
 import { apiEndpoints, apiService, type ClusterFacts, clientAuthority, FIRST_NAMESPACES } from "./first-objects.ts";
 import {
   MANDATORY_FLOW_OBJECTS,
@@ -24,24 +25,66 @@ import {
   SUGGESTED_FLOW_OBJECTS,
 } from "./flow-objects.ts";
 
-/** Creates the objects that every cluster begins with. Objects that are there stay, and keep what users changed in them. */
+const STEPS = {
+  namespaces: "poststarthook/start-system-namespaces-controller",
+  priorityClasses: "poststarthook/scheduling/bootstrap-system-priority-classes",
+  admission: "poststarthook/start-apiserver-admission-initializer",
+  apiService: "poststarthook/bootstrap-controller",
+  authority: "poststarthook/start-cluster-authentication-info-controller",
+  policy: "poststarthook/rbac/bootstrap-roles",
+  flow: "poststarthook/priority-and-fairness-config-producer",
+} as const;
+
+/** The steps of `bootstrapCluster`, each with the name of upstream's health check of it. */
+export const BOOTSTRAP_STEPS: readonly string[] = Object.values(STEPS);
+
+/**
+ * Creates the objects that every cluster begins with. Objects that are there stay, and keep what users changed in them.
+ * `done` is told of each step when what it writes is there.
+ */
 export async function bootstrapCluster(
-  { reader, writer }: { reader: ResourceReader; writer: ResourceWriter },
+  { reader, writer, done }: { reader: ResourceReader; writer: ResourceWriter; done(step: string): void },
   facts: ClusterFacts,
 ): Promise<void> {
   const { endpoint, clusterDns, hasLocalStorage } = facts;
-  await Promise.all(FIRST_NAMESPACES.map((object) => ensure({ reader, writer }, object, undefined)));
-  const storageClasses = hasLocalStorage ? [LOCAL_STORAGE_CLASS] : [];
-  const objects = [...SYSTEM_PRIORITY_CLASSES, apiService(endpoint), ...storageClasses];
+  const ensureAll = async (
+    objects: readonly KubeObject[],
+    reconcile?: (existing: KubeObject | undefined, wanted: KubeObject) => KubeObject | undefined,
+  ) => {
+    await Promise.all(objects.map((object) => ensure({ reader, writer }, object, reconcile)));
+  };
+  const step = async (name: string, ...writes: ReadonlyArray<Promise<void>>) => {
+    await Promise.all(writes);
+    done(name);
+  };
+  await step(STEPS.namespaces, ensureAll(FIRST_NAMESPACES));
+  const priorityClasses = step(STEPS.priorityClasses, ensureAll(SYSTEM_PRIORITY_CLASSES));
   await Promise.all([
-    ...objects.map((object) => ensure({ reader, writer }, object, undefined)),
-    ...apiEndpoints(endpoint).map((object) => ensure({ reader, writer }, object, reconcileFields)),
-    ensure({ reader, writer }, clientAuthority(facts), reconcileData),
-    ...DEFAULT_POLICY.map((object) => ensure({ reader, writer }, object, reconcilePolicy)),
-    ...MANDATORY_FLOW_OBJECTS.map((object) => ensure({ reader, writer }, object, reconcileMandatoryFlow)),
-    ...SUGGESTED_FLOW_OBJECTS.map((object) => ensure({ reader, writer }, object, reconcileSuggestedFlow)),
+    // What the admission of others' objects looks up is there then: the namespaces, and these classes.
+    step(STEPS.admission, priorityClasses),
+    step(STEPS.apiService, ensureAll([apiService(endpoint)]), ensureAll(apiEndpoints(endpoint), reconcileFields)),
+    step(STEPS.authority, ensureAll([clientAuthority(facts)], reconcileData)),
+    step(STEPS.policy, ensureAll(DEFAULT_POLICY, reconcilePolicy)),
+    step(
+      STEPS.flow,
+      ensureAll(MANDATORY_FLOW_OBJECTS, reconcileMandatoryFlow),
+      ensureAll(SUGGESTED_FLOW_OBJECTS, reconcileSuggestedFlow),
+    ),
+    ensureAll(hasLocalStorage ? [LOCAL_STORAGE_CLASS] : []),
     ensureClusterDns({ reader, writer }, clusterDns),
+    ensureClusterInfo({ reader, writer }, facts),
   ]);
+}
+
+/** The policy first: where the start ends in between, the next one still finds no map. */
+async function ensureClusterInfo(
+  { reader, writer }: { reader: ResourceReader; writer: ResourceWriter },
+  facts: ClusterFacts,
+): Promise<void> {
+  if (reader.get(CLUSTER_INFO) === undefined) {
+    await Promise.all(CLUSTER_INFO_POLICY.map((object) => ensure({ reader, writer }, object, undefined)));
+  }
+  await ensure({ reader, writer }, clusterInfo(facts), reconcileClusterInfo);
 }
 
 /** Where somebody else serves the names, nothing of ours may lead there. */

@@ -8,6 +8,8 @@ export interface ApiEndpoint {
   /** The first address of the services' range. */
   readonly serviceAddress: string;
   readonly address: string;
+  /** The address on which the API server itself listens, which may be loopback or all addresses. Default: `address`. */
+  readonly listenAddress?: string;
   readonly port: number;
 }
 
@@ -70,7 +72,7 @@ export function apiEndpoints({ address, port }: ApiEndpoint): KubeObject[] {
 }
 
 /** True for loopback and for the wildcards, which are no address at all. */
-function isLocal(address: string): boolean {
+export function isLocal(address: string): boolean {
   return address.startsWith("127.") || ["::1", "0.0.0.0", "::"].includes(address);
 }
 

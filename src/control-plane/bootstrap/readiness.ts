@@ -1,14 +1,12 @@
+import type { HealthCheck } from "../ports/health-check.ts";
+
 /** The moment at which the cluster's first objects are there. */
 export interface Readiness {
   readonly isReached: boolean;
   readonly reached: Promise<void>;
   reach(): void;
   /** The check of `/readyz` that waits for that moment. */
-  readonly healthCheck: {
-    readonly name: string;
-    readonly isLiveness: boolean;
-    check(): string | undefined;
-  };
+  readonly healthCheck: HealthCheck;
 }
 
 export function createReadiness(): Readiness {
@@ -28,7 +26,6 @@ export function createReadiness(): Readiness {
     },
     healthCheck: {
       name: "poststarthook/bootstrap-cluster",
-      isLiveness: false,
       check: () => (isReached ? undefined : "the cluster's first objects are not there yet"),
     },
   };

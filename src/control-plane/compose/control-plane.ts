@@ -1,17 +1,14 @@
-import { splitServiceRanges } from "../../api/service-addresses.ts";
-import { CodedError, messageOf } from "../../base/errors.ts";
 import type { HttpHandler } from "../../host/http-server.ts";
 import { createApiAuthenticator } from "../access/authenticate.ts";
 import { createEscalationCheck } from "../access/escalation.ts";
 import { createAuthorizer } from "../access/rbac.ts";
 import { createAdmissionPlugins } from "../admission/admission-plugins.ts";
 import { type Aggregation, createAggregation, NO_AGGREGATION } from "../aggregation/aggregation.ts";
-import { bootstrapCluster } from "../bootstrap/bootstrap-cluster.ts";
 import { createReadiness } from "../bootstrap/readiness.ts";
 import type { ControllerDeps } from "../control-loop/controller.ts";
 import { createQueueMetrics } from "../control-loop/queue-metrics.ts";
 import { runTogether } from "../control-loop/run-together.ts";
-import { ensureDefaultRange } from "../controllers/addresses/default-range-keeper.ts";
+import type { StartHooks } from "../control-loop/start-hooks.ts";
 import { followDefinitions } from "../custom/follow-definitions.ts";
 import { createFlowControl } from "../flow-control/flow-control.ts";
 import type { ResourceFeed, ResourceReader, ResourceWriter } from "../ports/resources.ts";
@@ -27,6 +24,7 @@ import { composeControllers } from "./controllers.ts";
 import { composeDecisions } from "./decisions.ts";
 import { composeResourceMetrics } from "./resource-metrics.ts";
 import { composeRest } from "./rest.ts";
+import { composeStartChecks, composeStartHooks, writeFirstObjects } from "./start.ts";
 import { composeConversions, composeWebhooks } from "./webhooks.ts";
 
 /** A control plane, built and not yet running. */
@@ -91,38 +89,37 @@ export function createControlPlane(deps: ControlPlaneDeps, options: ControlPlane
   const authenticator = createApiAuthenticator({ ...deps, reader, now });
   const readiness = createReadiness();
   const resourceMetrics = composeResourceMetrics({ ...deps, reader }, options);
-  const shared = { ...deps, registry, decisions, reader, authorizer, resourceMetrics };
-  const aggregation = composeAggregation({ ...deps, kinds, reader, writer, feed });
+  const hooks = composeStartHooks(deps);
+  const shared = { ...deps, registry, decisions, reader, authorizer, resourceMetrics, hooks };
+  const aggregation = composeAggregation({ ...deps, kinds, reader, writer, feed, hooks });
   const flowControl = createFlowControl({ ...deps, feed });
-  const rest = composeRest({ ...shared, flowControl, authenticator, definitions, readiness, aggregation }, options);
   const queueMetrics = createQueueMetrics(deps.metrics, clock);
   const controllers = composeControllers(
     { ...shared, writer, feed, queueMetrics, ...foreignServers(aggregation), timeline: decisions.timeline },
     options,
   );
+  const { checks: startChecks, controllers: startControllers } = composeStartChecks(hooks, definitions);
+  const parts = { ...shared, flowControl, authenticator, definitions, readiness, startChecks, aggregation };
 
   return {
-    handle: rest,
+    handle: composeRest(parts, options),
     reader,
     writer,
     feed,
     ready: readiness.reached,
     async run(stop) {
-      const clientAuthorityPem = certificates.certificatePem;
-      const { endpoint, clusterDns } = options;
-      const hasLocalStorage = deps.localDirectories !== undefined;
-      const frontAuthorityPem = deps.frontProxy?.authorityPem;
-      const facts = { endpoint, clusterDns, clientAuthorityPem, frontAuthorityPem, hasLocalStorage };
-      await ensureDefaultRange({ reader, writer, clock }, splitServiceRanges(serviceCidr)).catch(failBootstrap);
-      await bootstrapCluster({ reader, writer }, facts).catch(failBootstrap);
+      await writeFirstObjects({ reader, writer, clock, hooks, deps }, options);
       readiness.reach();
       log.info("the control plane is ready", { revision: store.revision });
-      await runTogether([...controllers, ...aggregation.controllers, ...decisions.controllers, definitions], stop);
+      const others = [...aggregation.controllers, ...decisions.controllers, ...startControllers];
+      await runTogether([...controllers, ...others], stop);
     },
   };
 }
 
-function composeAggregation(parts: ControlPlaneDeps & Omit<ControllerDeps, "clock" | "log"> & { kinds: KindTable }) {
+function composeAggregation(
+  parts: ControlPlaneDeps & Omit<ControllerDeps, "clock" | "log"> & { kinds: KindTable; hooks: StartHooks },
+) {
   const { kinds, nodes, random, frontProxy } = parts;
   if (frontProxy === undefined) return NO_AGGREGATION;
   return createAggregation({ ...parts, ...nodes, kinds: kinds.all, random: random.number, identity: frontProxy });
@@ -131,9 +128,4 @@ function composeAggregation(parts: ControlPlaneDeps & Omit<ControllerDeps, "cloc
 function foreignServers({ read, backends }: Aggregation) {
   const foreignResources = () => backends.versions().toSorted((a, b) => b.versionPriority - a.versionPriority);
   return { readForeign: read, foreignResources };
-}
-
-function failBootstrap(cause: unknown): never {
-  const message = `the cluster's first objects could not be written: ${messageOf(cause)}`;
-  throw new CodedError("bootstrap-failed", message, { cause });
 }

@@ -1,9 +1,11 @@
 import { splitServiceRanges } from "../../api/service-addresses.ts";
 import type { Authorizer } from "../access/rbac.ts";
 import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
+import type { StartHooks } from "../control-loop/start-hooks.ts";
 import { createAddressRepair } from "../controllers/addresses/address-repair.ts";
 import { createDefaultRangeKeeper } from "../controllers/addresses/default-range-keeper.ts";
 import { createServiceRangeController } from "../controllers/addresses/service-range-controller.ts";
+import { createBootstrapSigner } from "../controllers/bootstrap-signer.ts";
 import { createCertificateApprover } from "../controllers/certificate-approver.ts";
 import { createCertificateSigner } from "../controllers/certificate-signer.ts";
 import { createClusterRoleAggregation } from "../controllers/cluster-role-aggregation.ts";
@@ -67,6 +69,7 @@ interface ControllerParts
   extends ControllerDeps,
     Pick<ControlPlaneDeps, "certificates" | "tokens" | "localDirectories" | "manifests"> {
   registry: RegistryDeps;
+  hooks: Pick<StartHooks, "whileRunning">;
   authorizer: Authorizer;
   resourceMetrics: ReadonlyMap<string, ComputedObjects>;
   readForeign: ReadForeign;
@@ -80,14 +83,14 @@ export function composeControllers(
   options: ControllerOptions & Pick<ControlPlaneConfig, "serviceCidr">,
 ): readonly Controller[] {
   const { scheduler = true, controllers = true } = options;
-  const { localDirectories, manifests } = parts;
+  const { localDirectories, manifests, hooks } = parts;
   return [
     // In other clusters, the API server itself deletes events, tells flow schemas of their levels, and keeps its default
     // range and the addresses of services.
     createEventCleaner(parts),
     createDanglingSchemas(parts),
     createDefaultRangeKeeper(parts, { cidrs: splitServiceRanges(options.serviceCidr) }),
-    createAddressRepair(parts),
+    hooks.whileRunning(createAddressRepair(parts), "poststarthook/start-service-ip-repair-controllers"),
     ...(scheduler ? [createScheduler({ ...parts, bind: createPodBinder(parts.registry) })] : []),
     // In other clusters, a provisioner is a program beside the controller manager.
     ...(localDirectories === undefined
@@ -132,6 +135,7 @@ function composeObjectControllers(parts: ControllerParts): readonly Controller[]
     createCertificateRequestCleaner(parts),
     createPodCertificateRequestCleaner(parts),
     createBootstrapTokenCleaner(parts),
+    createBootstrapSigner(parts),
     createLegacyTokenController({ ...parts, issueLegacyToken: tokens.issueLegacy }, { rootCa }),
     createServiceRangeController(parts),
     createEndpointSliceController(parts),

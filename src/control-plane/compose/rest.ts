@@ -16,12 +16,14 @@ import type { FlowControl } from "../flow-control/flow-control.ts";
 import { METRICS_SCHEMAS } from "../kinds/metrics/metrics-kinds.ts";
 import { createNodeProxy } from "../node-proxy/node-proxy.ts";
 import type { ComputedObjects } from "../ports/computed-objects.ts";
+import type { HealthCheck } from "../ports/health-check.ts";
 import type { ResourceReader } from "../ports/resources.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { createSubresourceHandlers } from "../rest/all-subresource-handlers.ts";
+import { ANSWERING_CHECKS, createStoreChecks } from "../rest/health-checks.ts";
 import { createRequestObserver } from "../rest/observe-requests.ts";
 import { createApiHandler } from "../rest/serve.ts";
-import { createPathHandler, PING_CHECK } from "../rest/serve-path.ts";
+import { createPathHandler } from "../rest/serve-path.ts";
 import { createEventLines } from "../rest/serve-watch.ts";
 import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
 
@@ -35,6 +37,8 @@ interface RestParts extends ControlPlaneDeps {
   authorizer: Authorizer;
   definitions: Definitions;
   readiness: Readiness;
+  /** Those of the start, and of what runs since. */
+  startChecks: readonly HealthCheck[];
   /** The kinds that are made of what the nodes tell. */
   resourceMetrics: ReadonlyMap<string, ComputedObjects>;
 }
@@ -75,7 +79,13 @@ export function composeRest(parts: RestParts, options: ControlPlaneConfig): Http
         serverAddress,
       }),
       version: describeVersion({ version: options.version }),
-      healthChecks: [PING_CHECK, readiness.healthCheck],
+      healthChecks: [
+        ...ANSWERING_CHECKS,
+        ...createStoreChecks(store, clock),
+        readiness.healthCheck,
+        ...parts.startChecks,
+      ],
+      log: parts.log,
       healthResults: createHealthResults(clock.now()),
       flowControl: parts.flowControl,
       clock,

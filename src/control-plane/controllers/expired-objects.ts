@@ -1,3 +1,4 @@
+import { readBootstrapToken } from "../../api/bootstrap-token.ts";
 import { isRecord, type KubeObject, typed } from "../../api/object.ts";
 import { MINUTE, parseTime } from "../../base/clock.ts";
 import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
@@ -75,11 +76,6 @@ export function createBootstrapTokenCleaner(deps: ControllerDeps): Controller {
   return createExpiryController(deps, {
     name: "token_cleaner",
     resource: "secrets",
-    expiresAt(object) {
-      const { metadata = {}, type, data } = typed("Secret", object);
-      if (metadata.namespace !== "kube-system" || type !== "bootstrap.kubernetes.io/token") return undefined;
-      const expiration = Buffer.from(data?.["expiration"] ?? "", "base64").toString();
-      return expiration === "" ? undefined : (parseTime(expiration) ?? 0);
-    },
+    expiresAt: (object) => readBootstrapToken(object)?.expiresAt,
   });
 }

@@ -30,6 +30,8 @@ interface DefinitionDeps {
 
 /** Custom resource definitions, made real. */
 export interface Definitions {
+  /** True from when each definition that was stored at the beginning has been brought in order once. */
+  readonly hasSynced: boolean;
   /** What their schemas look like in OpenAPI documents. */
   schemas(): Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Gives each definition its status, and empties those that are deleted, until the signal fires. */
@@ -68,9 +70,16 @@ export function followDefinitions(deps: DefinitionDeps): Definitions {
         queue.add(other.metadata.name ?? "");
     }
   });
+  let hasBegun = false;
+  let hasSynced = false;
   return {
+    get hasSynced() {
+      hasSynced ||= hasBegun && queue.size === 0;
+      return hasSynced;
+    },
     schemas: () => Object.assign({}, ...[...established.values()].map(customSchemas)),
     async run(signal) {
+      hasBegun = true;
       try {
         await queue.run(signal);
       } finally {

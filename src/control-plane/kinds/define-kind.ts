@@ -31,6 +31,8 @@ export interface KindRow {
   /** Besides `status`. */
   subresources?: readonly Subresource[];
   storedAs?: StoredAs;
+  /** True where its objects have other fields in another version or group. Default false. */
+  versionsDiffer?: boolean;
   /** The number of values that an object of this kind may have at most. Default 30,000. */
   maxValues?: number;
 }
@@ -82,6 +84,7 @@ export function defineKind(row: KindRow): ResourceKind {
     subresources,
     columns: COLUMNS[groupResource({ group, plural })] ?? DEFAULT_COLUMNS,
     ...(row.storedAs && { storedAs: row.storedAs }),
+    ...(row.versionsDiffer && { versionsDiffer: true }),
   };
 }
 

@@ -27,6 +27,8 @@ export interface ResourceKind {
   readonly columns: readonly Column[];
   /** Set for a kind that is a view of another version's or group's objects. */
   readonly storedAs?: StoredAs;
+  /** True for a built-in kind whose objects have other fields in another version or group. */
+  readonly versionsDiffer?: boolean;
 }
 
 /** Says that the objects are stored under another kind's keys, in its form. */

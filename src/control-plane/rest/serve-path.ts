@@ -1,24 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import type { HealthResults } from "../../base/health-results.ts";
+import type { Log } from "../../base/log.ts";
 import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import type { ApiDescription } from "../discovery/api-description.ts";
 import { dumpPriorityLevels, dumpQueues, dumpRequests } from "../flow-control/dump-flow-control.ts";
 import type { FlowControl } from "../flow-control/flow-control.ts";
+import type { HealthCheck } from "../ports/health-check.ts";
 import { encodeValue } from "./encode.ts";
+import { answerHealth } from "./health-checks.ts";
 import { PLAIN_FORM } from "./media-type.ts";
 import type { ServePath } from "./serve.ts";
-
-/** One of the checks behind `/readyz` and `/livez`. */
-interface HealthCheck {
-  readonly name: string;
-  /** Undefined when all is well, else the problem. */
-  check(): string | undefined;
-  /** Counts for `/livez` too: a failure means that this process should be started again. */
-  readonly isLiveness: boolean;
-}
-
-/** The check that passes whenever the API server answers at all. */
-export const PING_CHECK: HealthCheck = { name: "ping", isLiveness: true, check: () => undefined };
 
 interface PathDeps {
   /** The documents of the kinds that are served now. */
@@ -26,6 +17,7 @@ interface PathDeps {
   version: object;
   healthChecks: readonly HealthCheck[];
   healthResults: HealthResults;
+  log: Pick<Log, "debug">;
   flowControl: Pick<FlowControl, "snapshot">;
   clock: Pick<Clock, "now" | "monotonic">;
   renderMetrics(): Promise<{ contentType: string; body: string }>;
@@ -39,8 +31,6 @@ export function createPathHandler(deps: PathDeps): ServePath {
   return async (request, { path }) => {
     if (path.startsWith(FLOW_DUMPS)) return answerFlowDump(deps, request, path.slice(FLOW_DUMPS.length));
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
-    const health = /^\/(healthz|livez|readyz)(?:\/(.+))?$/.exec(path);
-    if (health) return answerHealth(deps, request, { endpoint: health[1] ?? "", only: health[2] });
     switch (path) {
       case "/version":
       case "/version/":
@@ -59,7 +49,7 @@ export function createPathHandler(deps: PathDeps): ServePath {
       case "/":
         return encodeValue(200, { paths: ROOT_PATHS }, PLAIN_FORM);
       default:
-        return answerDocument(deps, request, path);
+        return (await answerHealth(deps, request, path)) ?? answerDocument(deps, request, path);
     }
   };
 }
@@ -103,29 +93,4 @@ function answerFlowDump(
 
 function text(status: number, { contentType, body }: { contentType: string; body: string }): ServedAnswer {
   return { status, headers: { "content-type": contentType, "x-content-type-options": "nosniff" }, body };
-}
-
-function answerHealth(
-  { healthChecks, healthResults }: PathDeps,
-  request: ServedRequest,
-  { endpoint, only }: { endpoint: string; only: string | undefined },
-): ServedAnswer | undefined {
-  const excluded = new Set(request.query.getAll("exclude"));
-  const asked = healthChecks.filter(({ name, isLiveness }) => {
-    if (only !== undefined) return name === only;
-    return !excluded.has(name) && (isLiveness || endpoint !== "livez");
-  });
-  if (only !== undefined && asked.length === 0) return undefined;
-  const results = asked.map(({ name, check }) => ({ name, problem: check() }));
-  for (const { name, problem } of only === undefined ? results : []) {
-    healthResults.note({ name, type: endpoint, isWell: problem === undefined });
-  }
-  const hasFailed = results.some(({ problem }) => problem !== undefined);
-  const lines = results.map(({ name, problem }) => {
-    return problem === undefined ? `[+]${name} ok\n` : `[-]${name} failed: ${problem}\n`;
-  });
-  const contentType = "text/plain; charset=utf-8";
-  if (hasFailed) return text(500, { contentType, body: `${lines.join("")}${endpoint} check failed\n` });
-  const isVerbose = request.query.has("verbose");
-  return text(200, { contentType, body: isVerbose ? `${lines.join("")}${endpoint} check passed\n` : "ok" });
 }

@@ -329,6 +329,16 @@ describe.each(apiServersUnderTest())("conversion webhooks, on $name", (candidate
     expect(await specAt(`${v1}/a`)).toMatchObject({ hostPort: "other:7070" });
   });
 
+  it("lose what their manager applied in one version and not in the other", async () => {
+    const { v1, v2 } = await define();
+    const query = { fieldManager: "one" };
+    const spec = { host: "localhost", port: "7070", plain: "x" };
+    expect(await server.admin.patch("apply", `${v2}/a`, second("a", spec), { query })).toMatchObject({ status: 201 });
+    expect(await specAt(`${v2}/a`)).toEqual(spec);
+    expect(await server.admin.patch("apply", `${v1}/a`, first("a"), { query })).toMatchObject({ status: 200 });
+    expect(await specAt(`${v2}/a`)).toEqual(AS_SECOND);
+  });
+
   it.each<[string, object, string[]]>([
     ["without a place", { clientConfig: undefined }, ["spec.conversion.webhookClientConfig: Required value"]],
     [

@@ -80,4 +80,59 @@ describe.each(apiServersUnderTest())("autoscalers in both versions, on $name", (
       status: 422,
     });
   });
+
+  describe("that are applied", () => {
+    const manifest = (version: string, name: string, spec: object) => ({
+      ...{ apiVersion: `autoscaling/${version}`, kind: "HorizontalPodAutoscaler" },
+      ...{ metadata: { name }, spec: { scaleTargetRef, maxReplicas: 5, ...spec } },
+    });
+    const apply = async (version: string, name: string, spec: object, query: Record<string, string>) =>
+      await server.admin.patch("apply", `${version === "v1" ? former : newer}/${name}`, manifest(version, name, spec), {
+        query,
+      });
+    const cpu = (averageUtilization: number) => ({
+      metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } }],
+    });
+    const owned = async (name: string, manager: string) => {
+      const { metadata } = await server.admin.object("GET", `${newer}/${name}`);
+      return JSON.stringify(metadata.managedFields?.filter((entry) => entry.manager === manager));
+    };
+
+    it("have the owners of the other version's fields, too", async () => {
+      await apply("v1", "shared", { targetCPUUtilizationPercentage: 60 }, { fieldManager: "one" });
+      expect(await apply("v2", "shared", cpu(60), { fieldManager: "two" })).toMatchObject({ status: 200 });
+      const refused = await apply("v2", "shared", cpu(70), { fieldManager: "two" });
+      expect(refused).toMatchObject({ status: 409 });
+      expect(JSON.stringify(refused.body)).toContain(".spec.targetCPUUtilizationPercentage");
+      expect(await owned("shared", "one")).toContain("f:targetCPUUtilizationPercentage");
+      await apply("v2", "shared", cpu(70), { fieldManager: "two", force: "true" });
+      expect(await owned("shared", "one")).not.toContain("f:targetCPUUtilizationPercentage");
+      expect(await owned("shared", "one")).toContain("f:maxReplicas");
+      const taken = await apply("v1", "shared", { targetCPUUtilizationPercentage: 60 }, { fieldManager: "one" });
+      expect(taken).toMatchObject({ status: 409 });
+      expect(JSON.stringify(taken.body)).toContain(".spec.metrics");
+    });
+
+    it("lose what their manager applied in one version and not in the other", async () => {
+      const first = { minReplicas: 3, targetCPUUtilizationPercentage: 60 };
+      await apply("v1", "moved", first, { fieldManager: "one" });
+      await apply("v2", "moved", cpu(60), { fieldManager: "one" });
+      const moved = await server.admin.object("GET", `${newer}/moved`);
+      expect(moved).toMatchObject({ spec: { minReplicas: 1, ...cpu(60) } });
+      const own = moved.metadata.managedFields?.filter(({ manager }) => manager === "one");
+      expect(own?.map(({ apiVersion }) => apiVersion)).toEqual(["autoscaling/v2"]);
+      await apply("v1", "moved", { targetCPUUtilizationPercentage: 60 }, { fieldManager: "one" });
+      expect(await server.admin.object("GET", `${newer}/moved`)).toMatchObject({ spec: cpu(60) });
+    });
+
+    it("keep what somebody else owns in the other version", async () => {
+      const first = { minReplicas: 3, targetCPUUtilizationPercentage: 60 };
+      await apply("v1", "kept", first, { fieldManager: "one" });
+      await apply("v2", "kept", { minReplicas: 3, ...cpu(60) }, { fieldManager: "two" });
+      await apply("v1", "kept", {}, { fieldManager: "one" });
+      expect(await server.admin.object("GET", `${newer}/kept`)).toMatchObject({
+        spec: { minReplicas: 3, ...cpu(60) },
+      });
+    });
+  });
 });

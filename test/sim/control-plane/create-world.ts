@@ -37,7 +37,8 @@ export function createControlPlaneWorld(seed: number, onLine?: (line: string) =>
   const webhook = createWebhook({ clock, dice: stream(2), count });
   const delays = stream(3);
   const hasEstate = !SEEDS_WITHOUT_ESTATE.some(([without]) => without === seed);
-  const estate = hasEstate ? createEstate({ clock, dice: stream(6), ledger, count, fail }) : undefined;
+  const estateDice = { dice: stream(6), tokenDice: stream(7) };
+  const estate = hasEstate ? createEstate({ clock, ...estateDice, ledger, count, fail }) : undefined;
   const restartDelayMs = () => delays.between(0, 5_000);
   const shared = { clock, trace, count, fail };
   const server = createServer({ ...shared, disk, webhook, restartDelayMs, estate, seed: seed * MOST_LIVES });

@@ -29,8 +29,8 @@ const DEFAULT_PROCESSOR_SHARE = 80;
 
 /** An autoscaler of `autoscaling/v2`, in which all are stored, as `autoscaling/v1` shows it. */
 export function toFormerAutoscaler(object: KubeObject): KubeObject {
-  const { spec, status, metadata }: KubeObject & HorizontalPodAutoscaler = typed("HorizontalPodAutoscaler", object);
-  const { metrics = [], behavior, ...sharedSpec } = spec;
+  const { spec, status, metadata }: Partial<HorizontalPodAutoscaler> = typed("HorizontalPodAutoscaler", object);
+  const { metrics = [], behavior, ...sharedSpec }: Partial<HorizontalPodAutoscaler["spec"]> = spec ?? {};
   const target = metrics.find(isProcessorShare)?.resource?.target.averageUtilization;
   const others = metrics.filter((metric) => !isProcessorShare(metric));
   const written: Record<string, string> = withoutOwn(metadata?.annotations);
@@ -79,8 +79,9 @@ function isProcessorShare({ type, resource }: MetricSpec): boolean {
 
 /** The way back. An annotation that cannot be read says nothing. */
 export function fromFormerAutoscaler(object: KubeObject): KubeObject {
-  const { spec, status } = formerTyped(object);
-  const { targetCPUUtilizationPercentage: share, ...sharedSpec } = spec;
+  const { spec, status }: Partial<HorizontalPodAutoscalerV1> = formerTyped(object);
+  // What nobody owns is taken away in between, when autoscalers are applied: the whole spec, where it is of one manager.
+  const { targetCPUUtilizationPercentage: share, ...sharedSpec } = spec ?? {};
   const annotations = object.metadata.annotations ?? {};
   const others = readList(annotations[METRICS], "MetricSpec", (item) => fromFormerMetric(METRIC_SPECS, item)) ?? [];
   const metrics = [...others, ...(share === undefined ? [] : [processorShare(share)])];

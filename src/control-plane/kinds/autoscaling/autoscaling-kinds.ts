@@ -25,6 +25,7 @@ const NAMES = {
   plural: "horizontalpodautoscalers",
   shortNames: ["hpa"],
   categories: ["all"],
+  versionsDiffer: true,
 };
 
 const autoscalerKind = defineKind({

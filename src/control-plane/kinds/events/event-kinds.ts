@@ -25,6 +25,7 @@ export const coreEventKind = defineKind({
   kind: "Event",
   plural: "events",
   shortNames: ["ev"],
+  versionsDiffer: true,
   strategy: {
     validate: validateEvent,
     checkName: checkEventName,
@@ -45,6 +46,7 @@ export const newEventKind = defineKind({
   kind: "Event",
   plural: "events",
   shortNames: ["ev"],
+  versionsDiffer: true,
   type: "EventsEvent",
   strategy: {
     validate: validateNewStyle,

@@ -7,6 +7,7 @@ import type { ControlPlaneWorld } from "../world.ts";
 import type { Estate } from "./estate.ts";
 import { ESTATE_KINDS, TAINT_KEY, TARGET_MILLICORES } from "./estate-kinds.ts";
 import { foundFamily, leaveFamily } from "./families.ts";
+import { makeTokenSchedule } from "./join-tokens.ts";
 import { closeAnnex, fillAnnex } from "./namespaces.ts";
 import { USAGE_MODES } from "./usage.ts";
 
@@ -55,7 +56,7 @@ export function makeEstateSchedule(estate: Estate, endsAt: number): readonly Hap
   const deeds = Array.from({ length: dice.whole(5, 50) }, () => {
     return happening(Math.round(dice.between(0, endsAt)), dice.pickAny(DEEDS) ?? create);
   });
-  return [...firsts, ...deeds];
+  return [...firsts, ...deeds, ...makeTokenSchedule(estate.tokenDice, endsAt)];
 }
 
 async function taint(world: ControlPlaneWorld, { dice }: Estate): Promise<void> {

@@ -8,6 +8,7 @@ import { amountOf, countUsed, MEASURED_RESOURCES } from "./count-used.ts";
 import type { Estate } from "./estate.ts";
 import { scaledResourceOf, TARGET_MILLICORES } from "./estate-kinds.ts";
 import { FAMILY_LABEL } from "./families.ts";
+import { findRestlessTokens } from "./join-tokens.ts";
 
 type Look = (world: ControlPlaneWorld, estate: Estate) => string[];
 
@@ -22,6 +23,7 @@ export function findEstateUnrest(world: ControlPlaneWorld, estate: Estate): stri
     findRestlessQuotas,
     findRestlessAutoscalers,
     findLeftJobs,
+    findRestlessTokens,
   ].flatMap((look) => look(world, estate));
 }
 
