@@ -115,6 +115,11 @@ export interface Files {
   /** Opens a directory that is looked up as in `openBeneath`; any link on the way is `ELOOP`. `ENOTDIR` for anything else. */
   openDirectoryBeneath(root: string, path: string): Promise<OpenedDirectory>;
   /**
+   * Does the same as `makeDirectory`, for a directory that is looked up as in `openDirectoryBeneath`. The root is made as
+   * well, and links above and at it are followed.
+   */
+  makeDirectoryBeneath(root: string, path: string, mode: number): Promise<void>;
+  /**
    * Gives a file another name in the same file system. It replaces nothing: an existing name is `EEXIST`. At every
    * moment at least one of the two names leads to the file; a crash may leave both.
    */

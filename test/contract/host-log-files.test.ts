@@ -160,6 +160,33 @@ describe.each([
     expect(await names("root/moved")).toEqual(["log.1", "log.1.gz", "log.2"]);
   });
 
+  it("makes a directory with its parents and its root, and sets its mode each time", async () => {
+    await files.makeDirectoryBeneath(path("new/root"), "of a pod/of a container", 0o755);
+    await files.makeDirectoryBeneath(path("new/root"), "of a pod/of a container", 0o711);
+    const modes = await Promise.all(
+      ["new", "new/root", "new/root/of a pod", "new/root/of a pod/of a container"].map(
+        async (name) => (await files.stat(path(name)))?.mode,
+      ),
+    );
+    expect(modes.map((mode) => (mode ?? 0) & 0o7777)).toEqual([0o755, 0o755, 0o755, 0o711]);
+  });
+
+  it.each([
+    ["link", "ELOOP"],
+    ["link/below/it", "ELOOP"],
+    ["deep/link", "ELOOP"],
+    ["log", "ENOTDIR"],
+    ["../secret/made", "EINVAL"],
+  ])("makes no directory at %s, and changes nothing elsewhere", async (name, code) => {
+    await files.makeDirectory(path("secret"), 0o700);
+    await files.link(path("secret"), path("root/link"));
+    await files.link("../../secret", path("root/deep/link"));
+    await write("root/log", "text");
+    await expect(files.makeDirectoryBeneath(path("root"), name, 0o755)).rejects.toMatchObject({ code });
+    expect(await files.list(path("secret"))).toEqual([]);
+    expect(((await files.stat(path("secret")))?.mode ?? 0) & 0o7777).toBe(0o700);
+  });
+
   it.each([
     ["link", "ELOOP"],
     ["link/below", "ELOOP"],

@@ -12,6 +12,7 @@ const LONG_MS = 600_000;
 const LIMITS = { greetingMs: LONG_MS, headersMs: LONG_MS, quietMs: LONG_MS, waitMs: LONG_MS };
 /** The clients of one server share it. */
 const MAX_HELD_BYTES = 4 * MIB;
+const TEXT = "t".repeat(MIB);
 const DOCUMENT = Buffer.alloc(32 * MIB, "x");
 const WAIT = { timeout: 60_000, interval: 20 };
 
@@ -33,6 +34,7 @@ describe("many requests that are never over", () => {
     const [user] = request.header("authorization");
     if (user !== undefined) request.vouch(user);
     if (request.path === "/document") return { status: 200, body: DOCUMENT };
+    if (request.path === "/text") return { status: 200, body: TEXT };
     const body = request.method === "POST" ? await request.readBody(3 * MIB) : "";
     return { status: 200, body: `${body.length} bytes\n` };
   };
@@ -87,6 +89,18 @@ describe("many requests that are never over", () => {
       const head = Array.from({ length: 10 }, (_, index) => [`x-${index}`, `${count} ${index} `.padEnd(4_000, "y")]);
       session.request({ ":path": "/", ...Object.fromEntries(head) }).on("error", () => undefined);
     }
+    await vi.waitFor(() => expect(session.destroyed).toBe(true), WAIT);
+    expect(await answerOf(modest, "x")).toContain("1000 bytes");
+  });
+
+  it("of answers: whoever reads none of their texts loses the connection", async () => {
+    await listen();
+    const modest = await beginBody("modest", 1_000);
+    const options = { ca: certificates.authority.certificatePem, settings: { initialWindowSize: 0 } };
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, options).on("error", () => undefined);
+    sockets.push(session);
+    await once(session, "remoteSettings");
+    for (let count = 0; count < 20; count++) session.request({ ":path": "/text" }).on("error", () => undefined);
     await vi.waitFor(() => expect(session.destroyed).toBe(true), WAIT);
     expect(await answerOf(modest, "x")).toContain("1000 bytes");
   });

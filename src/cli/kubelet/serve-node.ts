@@ -25,8 +25,8 @@ interface PlannedServer {
 interface ServeNodeDeps {
   listen: ListenHttp;
   log: Log;
-  /** The wrapper that counts the requests of the read-only server. Default: they are not counted. */
-  measure?: ((handler: PageHandler) => PageHandler) | undefined;
+  /** What stands around the pages of the read-only server, to count the requests and to share pages. Default: nothing. */
+  wrap?: ((handler: PageHandler) => PageHandler) | undefined;
 }
 
 /**
@@ -59,7 +59,7 @@ export async function serveNode(
 function planServers(
   view: NodeView,
   { kubelet, nodeSocketPath }: NodeAgentConfig,
-  { measure = (handler) => handler }: Pick<ServeNodeDeps, "measure">,
+  { wrap = (handler) => handler }: Pick<ServeNodeDeps, "wrap">,
 ): PlannedServer[] {
   const planned: PlannedServer[] = [];
   if (kubelet.healthzPort !== 0) {
@@ -75,7 +75,7 @@ function planServers(
       name: "read-only server",
       mend: "readOnlyPort, --read-only-port; 0 for none",
       address: { address: kubelet.address, port: kubelet.readOnlyPort },
-      handler: measure(createReadOnlyHandler(view)),
+      handler: wrap(createReadOnlyHandler(view)),
     });
   }
   if (nodeSocketPath !== undefined) {

@@ -16,6 +16,7 @@ import { connectCsi } from "../../csi/connect.ts";
 import { connectDevicePlugin } from "../../device-plugin/connect.ts";
 import { connectDraPlugin } from "../../dra/connect.ts";
 import { serveGrpc } from "../../grpc/serve.ts";
+import type { PageHandler } from "../../host/http-server.ts";
 import { createLinuxHost } from "../../host/linux/create-linux-host.ts";
 import { acceptWebSocket } from "../../host/linux/network/accept-web-socket.ts";
 import { callUpgrade } from "../../host/linux/network/call-upgrade.ts";
@@ -25,7 +26,8 @@ import { setOwnOomScore } from "../../host/linux/system/oom-score.ts";
 import { createServiceNotifier } from "../../host/linux/system/service-notifier.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { createNodeAgent, type NodeAgent } from "../../node/compose/node-agent.ts";
-import { type HttpMetrics, httpMetricsOf } from "../../node/server/http-metrics.ts";
+import { httpMetricsOf } from "../../node/server/http-metrics.ts";
+import { sharePages } from "../../node/server/shared-pages.ts";
 import { connectPluginRegistration } from "../../plugin-registration/connect.ts";
 import type { OpenedTracing } from "../../tracing/open-tracing.ts";
 import { connectKube, type KubeLink } from "./connect-kube.ts";
@@ -131,7 +133,8 @@ async function runUntilStopped(
     const api = await openNodeApi({ ports: nodePorts, agent, reviews: kube?.reviews, ...doors }, config);
     try {
       const { measure } = httpMetricsOf(metrics, host.clock);
-      await runServed({ agent, api, config, log, measure }, signal);
+      const wrap = (handler: PageHandler) => measure(sharePages(handler, host.clock));
+      await runServed({ agent, api, config, log, wrap }, signal);
     } finally {
       await api?.close();
     }
@@ -167,12 +170,13 @@ interface ServedAgent {
   api: NodeApiServer | undefined;
   config: NodeAgentConfig;
   log: Log;
-  measure: HttpMetrics["measure"];
+  /** What stands around the read-only server's pages. */
+  wrap(handler: PageHandler): PageHandler;
 }
 
 /** Runs the agent with its servers around it. A crash of either ends both. */
-async function runServed({ agent, api, config, log, measure }: ServedAgent, signal: AbortSignal): Promise<void> {
-  const servers = await serveNode(agent.view, config, { listen: listenHttp, log, measure });
+async function runServed({ agent, api, config, log, wrap }: ServedAgent, signal: AbortSignal): Promise<void> {
+  const servers = await serveNode(agent.view, config, { listen: listenHttp, log, wrap });
   const notifier = createServiceNotifier(process.env);
   signal.addEventListener("abort", notifier.stopping, { once: true });
   notifier.ready();

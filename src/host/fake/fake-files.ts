@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../../base/abort.ts";
+import { codeOf } from "../../base/errors.ts";
 import { fileError } from "../file-error.ts";
 import type { FileType } from "../file-type.ts";
 import type { DirectoryEntry, Files, NewTree, OpenedDirectory, Removals } from "../port.ts";
@@ -130,6 +131,11 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
         if (entry.content.kind !== "directory") throw fileError("ENOTDIR", "open", `${root}/${path}`);
         return openDirectory(entry, { tree, access, files });
       }),
+    makeDirectoryBeneath: async (root, path, mode) =>
+      access("makeDirectoryBeneath", `${root}/${path}`, () => {
+        tree.makeDirectories(root);
+        makeBeneath(tree, { root, path, mode });
+      }),
     setGroup: async (path, group, mode) =>
       access("setGroup", path, () => {
         const entry = findDirectory(tree, "chmod", path);
@@ -184,6 +190,23 @@ function createFileAccess(tree: MemoryTree, access: Access): Omit<Files, "watch"
     removeEmptyDirectory: async (path) => access("removeEmptyDirectory", path, () => removeEmpty(tree, path)),
   };
   return files;
+}
+
+/** Missing directories are made one after the other, so that a link on the way is met before anything is made in it. */
+function makeBeneath(tree: MemoryTree, { root, path, mode }: { root: string; path: string; mode: number }): void {
+  const names = path.split("/");
+  for (let depth = 1; depth <= names.length; depth++) {
+    const part = names.slice(0, depth).join("/");
+    try {
+      const entry = findBeneath(tree, { root, path: part, refusesLinks: true });
+      if (entry.content.kind !== "directory") throw fileError("ENOTDIR", "mkdir", `${root}/${part}`);
+      if (depth === names.length) entry.mode = mode;
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw error;
+      const made = tree.makeDirectories(`${root}/${part}`);
+      made.mode = mode | (made.mode & 0o2000);
+    }
+  }
 }
 
 function createOperator(tree: MemoryTree): Omit<FakeFiles, keyof Files | "intercept"> {

@@ -21,6 +21,7 @@ import { createReadOnlyHandler } from "../server/handlers.ts";
 import { httpMetricsOf } from "../server/http-metrics.ts";
 import { createNodeApi, type NodeEndpoint } from "../server/node-api.ts";
 import { createPageEndpoints } from "../server/pages.ts";
+import { sharePages } from "../server/shared-pages.ts";
 import { withStatusz } from "../server/statusz.ts";
 import { traceRequests } from "../server/traced-requests.ts";
 import { composeLogEndpoints } from "./logs.ts";
@@ -53,7 +54,7 @@ export async function composeNodeServer(deps: NodeServerDeps, config: NodeAgentC
   const api = createNodeApi(
     {
       ...createNodeAccess({ clock, reviews: deps.reviews }, config),
-      readOnly: createReadOnlyHandler(deps.agent.view),
+      readOnly: sharePages(createReadOnlyHandler(deps.agent.view), clock),
       configz: () => configz,
       endpoints: composeEndpoints(deps, config, streaming),
       clock,
@@ -79,7 +80,7 @@ function composeEndpoints(
   const endpoints = {
     ...streaming.endpoints,
     ...composeCheckpoints(deps, config),
-    ...createPageEndpoints(deps.agent.view),
+    ...createPageEndpoints(deps.agent.view, (page) => sharePages(page, deps.ports.host.clock)),
     [EXPLAIN_ROOT]: createExplainHandler(deps.agent.view.explainer),
     ...composeLogEndpoints(deps, config),
   };

@@ -3,7 +3,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import type { HttpHandler, PageHandler, PageRequest, ServedAnswer } from "../../host/http-server.ts";
 
 /** Counts and times the requests of the node's servers, under upstream's names (pkg/kubelet/server/metrics). */
-export interface HttpMetrics {
+interface HttpMetrics {
   /** Measures the requests of the read-only server. */
   measure(handler: PageHandler): PageHandler;
   /** Measures the requests of the node's own API. A stream counts as in flight until it is over. */

@@ -15,7 +15,7 @@ const START = [
   "stat pods/UID/volumes/kubernetes.io~downward-api/info",
   "makeDirectory pods/UID/volumes/kubernetes.io~downward-api/info",
   "makeDirectory pods/UID/plugins/kubernetes.io~empty-dir",
-  "makeDirectory /var/log/pods/default_web-golden_UID",
+  "makeDirectoryBeneath /var/log/pods/default_web-golden_UID",
   "makeDirectory pods/UID/plugins/kubernetes.io~empty-dir/wrapped_info",
   "touch pods/UID/plugins/kubernetes.io~empty-dir/wrapped_info/ready",
   // One call, whatever is in the volume. The fake tells of every name.
@@ -26,7 +26,7 @@ const START = [
   "exchange /var/lib/kubelet/actuated_pods_state",
   // The restart count of a container that a former runtime knew.
   "list /var/log/pods/default_web-golden_UID/main",
-  "makeDirectory /var/log/pods/default_web-golden_UID/main",
+  "makeDirectoryBeneath /var/log/pods/default_web-golden_UID/main",
   "replace pods/UID/etc-hosts",
   "makeDirectory pods/UID/containers",
   "makeDirectory pods/UID/containers/main",

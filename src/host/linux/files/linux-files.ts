@@ -23,6 +23,7 @@ import { createTree } from "./create-tree.ts";
 import { readDiskUsage } from "./disk-usage.ts";
 import { typeOf } from "./file-type.ts";
 import { isGivenWhole } from "./given-whole.ts";
+import { makeDirectoryBeneath } from "./make-directory-beneath.ts";
 import { noteRemovals } from "./note-removals.ts";
 import { openDirectoryBeneath } from "./open-directory.ts";
 import { listDirectory, listFileBeneath, openFileBeneath } from "./open-file.ts";
@@ -68,6 +69,10 @@ export const linuxFiles: Files = {
   openBeneath: openFileBeneath,
   listBeneath: listFileBeneath,
   openDirectoryBeneath,
+  async makeDirectoryBeneath(root, path, mode) {
+    await makeWithParents(root, PARENT_MODE);
+    await makeDirectoryBeneath(root, path, mode);
+  },
   rename: renameFile,
   watch: watchDirectory,
   noteRemovals,

@@ -9,6 +9,7 @@ import {
   MAX_WEB_SOCKET_MESSAGE_BYTES,
   type WebSocketParts,
 } from "../../web-socket.ts";
+import { createReadTurns, type PacedReader } from "./read-turns.ts";
 
 const CLOSE_GRACE_MS = 1_000;
 /** kubectl hangs up when it has not heard a pong for 61 s. */
@@ -25,6 +26,9 @@ const options = {
   maxPendingAutoPongs: 60,
   closeTimeout: CLOSE_TIMEOUT_MS,
 };
+
+/** All WebSockets of the process share the time in which their frames are read: even frames without a byte cost some. */
+const readTurns = createReadTurns({ now: () => performance.now(), defer: setImmediate });
 
 /**
  * The real `AcceptWebSocket`, over the package `ws`.
@@ -78,6 +82,16 @@ export const acceptWebSocket: AcceptWebSocket = ({ clock, socket, key, protocol,
     handler.message(bytes, !isBinary);
   });
   webSocket?.on("error", () => finish());
+  if (webSocket !== undefined) {
+    const reader: PacedReader = {
+      pause: () => webSocket.pause(),
+      resume: () => {
+        if (!isPaused || !isOpen) webSocket.resume();
+      },
+    };
+    // The package has its own listener before this one, so the frames of these bytes were handled.
+    socket.on("data", () => readTurns.haveRead(reader));
+  }
   const closed = (async () => {
     socket.on("error", () => undefined);
     // The client sends no more. If it has sent a close, the package answers it and hangs up.

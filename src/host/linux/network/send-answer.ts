@@ -77,7 +77,7 @@ function sendWholeBody(
     return;
   }
   // Node.js would write a head before a string as UTF-8, but it must be Latin-1.
-  const whole = typeof body === "string" ? Buffer.from(body) : body;
+  const whole = typeof body === "string" ? encodeFor(lifetime, body) : body;
   if (Buffer.isBuffer(whole) && whole.length <= PIECE_BYTES) {
     response.end(whole);
     return;
@@ -85,6 +85,13 @@ function sendWholeBody(
   const writer = new QueuedWriter(exchange, { isShared: false, isChunked: false });
   for (const chunk of Buffer.isBuffer(whole) ? cutToPieces(whole) : whole) writer.write(chunk);
   writer.end();
+}
+
+/** Each client has bytes of its own of a text, until it has read them. Buffers are what several of them share. */
+function encodeFor(lifetime: Lifetime, text: string): Buffer {
+  const bytes = Buffer.from(text);
+  lifetime.hold(bytes.length);
+  return bytes;
 }
 
 /**

@@ -4,8 +4,11 @@ import type { Files } from "../../../host/port.ts";
 
 /** The directory of a pod's logs, `<podLogsDirectory>/<namespace>_<name>_<uid>`, which log shippers parse. */
 export function podLogDirectory(podLogsDirectory: string, pod: PodReference): string {
-  return `${podLogsDirectory}/${pod.namespace}_${pod.name}_${pod.uid}`;
+  return `${podLogsDirectory}/${podLogDirectoryName(pod)}`;
 }
+
+/** The name of that directory in the directory of all pods' logs. */
+export const podLogDirectoryName = ({ namespace, name, uid }: PodReference) => `${namespace}_${name}_${uid}`;
 
 /**
  * Removes the log directories of a pod of which only the UID is known. Namespaces and names contain no underscores, but

@@ -50,6 +50,21 @@ describe("a container that does not start says why", () => {
   });
 });
 
+it("no directory is made where a pod's link in place of the logs leads", async () => {
+  const rig = createRuntimeRig();
+  const logs = rig.logDirectory(makePod());
+  await rig.host.files.makeDirectory("/root/.ssh", 0o700);
+  await rig.host.files.makeDirectory(logs, 0o755);
+  await rig.host.files.link("/root/.ssh", `${logs}/main`);
+  const { told } = await rig.sync(makePod());
+  expect(told).toEqual(["main CreateContainerError"]);
+  await rig.host.files.remove(logs);
+  await rig.host.files.link("/root", logs);
+  expect((await rig.sync(makePod({ main: [{ name: "other" }] }))).told).toEqual(["other CreateContainerError"]);
+  expect((await rig.host.files.stat("/root/.ssh"))?.mode).toBe(0o700);
+  expect((await rig.host.files.list("/root")).map(({ name }) => name)).toEqual([".ssh"]);
+});
+
 it("a link that cannot be made keeps no container from running", async () => {
   const rig = createRuntimeRig();
   rig.host.files.intercept(({ operation }) => {

@@ -14,6 +14,7 @@ import {
   containerLogName,
   legacyLogLink,
   podLogDirectory,
+  podLogDirectoryName,
   readRestartCountFromLogs,
 } from "../logs/container-log-paths.ts";
 import type { ContainerToStart } from "../plan/pod-actions.ts";
@@ -99,7 +100,7 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
       const [made] = await Promise.all([
         deps.podFiles.makeMounts(input),
         // Upstream makes the directory too: containerd would make it itself, but other runtimes expect it to exist.
-        host.files.makeDirectory(containerLogDirectory(deps, run), 0o755),
+        host.files.makeDirectoryBeneath(deps.podLogsDirectory, containerLogDirectoryName(run), 0o755),
       ]);
       return made;
     };
@@ -276,8 +277,13 @@ async function settleRestartCount(deps: ContainerStarterDeps, run: ContainerRun)
   return { ...run, next: { ...next, restartCount } };
 }
 
-function containerLogDirectory(deps: ContainerStarterDeps, { pod, next }: ContainerRun): string {
-  return `${podLogDirectory(deps.podLogsDirectory, podReference(pod))}/${next.container.name}`;
+function containerLogDirectory(deps: ContainerStarterDeps, run: ContainerRun): string {
+  return `${deps.podLogsDirectory}/${containerLogDirectoryName(run)}`;
+}
+
+/** The directory among the logs of all pods. What is made there is made without following a link of a pod's. */
+function containerLogDirectoryName({ pod, next }: ContainerRun): string {
+  return `${podLogDirectoryName(podReference(pod))}/${next.container.name}`;
 }
 
 async function linkLog(deps: ContainerStarterDeps, { pod, next }: ContainerRun, id: string): Promise<void> {

@@ -5,7 +5,7 @@ import type { Timeline } from "../../../base/timeline.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../../cri/port.ts";
 import type { Host } from "../../../host/port.ts";
-import { podLogDirectory } from "../logs/container-log-paths.ts";
+import { podLogDirectoryName } from "../logs/container-log-paths.ts";
 import type { SandboxRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import { readSandboxStatus } from "../reading/read-pods.ts";
 import { requirePathName } from "../reading/runtime-answers.ts";
@@ -88,7 +88,8 @@ export function createSandboxStarter(deps: SandboxDeps): SandboxStarter {
     { config, runtimeHandler }: { config: cri.PodSandboxConfig; runtimeHandler: string },
     signal: AbortSignal,
   ): Promise<string> => {
-    await host.files.makeDirectory(podLogDirectory(deps.podLogsDirectory, podReference(pod)), 0o755);
+    // A pod that writes to the logs of all pods may have put a link in its place.
+    await host.files.makeDirectoryBeneath(deps.podLogsDirectory, podLogDirectoryName(podReference(pod)), 0o755);
     const begun = host.clock.monotonic();
     const request = cri.RunPodSandboxRequest.fromPartial({ config, runtimeHandler });
     const { podSandboxId } = await runtime.runPodSandbox(request, { signal, timeoutMs: RUN_SANDBOX_TIMEOUT_MS });
