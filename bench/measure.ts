@@ -36,7 +36,7 @@ export interface Beside {
   rounds?: readonly number[];
 }
 
-export type Unit = "ms" | "MiB" | "% of a core" | "calls" | "writes/s" | "×";
+export type Unit = "ms" | "MiB" | "% of a core" | "calls" | "writes/s" | "answers/s" | "×";
 
 /** What is to be reached: at most these values, or these ratios to the floor's or to the Go kubelet's. */
 export type Target = { of: "value" | "ratio" | "kubelet"; median?: number; p99?: number };

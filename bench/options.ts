@@ -34,7 +34,8 @@ const CLUSTER_CASES = [
   "grow-secrets",
   "grow-relist",
 ] as const;
-const CASE_NAMES = [...NODE_CASES, ...CLUSTER_CASES, ...API_CASES];
+const UP_CASES = ["up-deployment", "up-idle", "up-dns", "up-endpoints"] as const;
+const CASE_NAMES = [...NODE_CASES, ...CLUSTER_CASES, ...API_CASES, ...UP_CASES];
 /** What the page tells of. */
 const REPORT_CASES: readonly CaseName[] = [
   "ready",
@@ -60,6 +61,7 @@ const REPORT_CASES: readonly CaseName[] = [
   "grow-objects",
   "grow-watchers",
   "grow-nodes",
+  ...UP_CASES,
 ];
 /** Cases of the node agent; they need root and containerd. */
 export type NodeCaseName = (typeof NODE_CASES)[number];
@@ -67,13 +69,16 @@ export type NodeCaseName = (typeof NODE_CASES)[number];
 export type ApiCaseName = (typeof API_CASES)[number];
 /** Cases of the node agent as a node of a cluster; they need root and, but for some, containerd. */
 export type ClusterCaseName = (typeof CLUSTER_CASES)[number];
-export type CaseName = NodeCaseName | ClusterCaseName | ApiCaseName;
+/** Cases of a whole cluster, as `nodelet up` starts it; they need root and containerd. */
+export type UpCaseName = (typeof UP_CASES)[number];
+export type CaseName = NodeCaseName | ClusterCaseName | ApiCaseName | UpCaseName;
 
 /** The cases that are run. */
 export interface ChosenCases {
   nodeCases: readonly NodeCaseName[];
   clusterCases: readonly ClusterCaseName[];
   apiCases: readonly ApiCaseName[];
+  upCases: readonly UpCaseName[];
 }
 
 export interface BenchOptions extends ChosenCases {
@@ -181,5 +186,6 @@ export function chooseCases(names: readonly string[]): ChosenCases {
     nodeCases: NODE_CASES.filter(isAsked),
     clusterCases: CLUSTER_CASES.filter(isAsked),
     apiCases: API_CASES.filter(isAsked),
+    upCases: UP_CASES.filter(isAsked),
   };
 }

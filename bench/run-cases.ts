@@ -4,6 +4,7 @@ import { type Circumstances, watchMachine } from "./circumstances.ts";
 import { runClusterCases } from "./cluster/run-cluster-cases.ts";
 import { runApiCases } from "./control-plane/run-api-cases.ts";
 import type { ChosenCases } from "./options.ts";
+import { runUpCases } from "./up/run-up-cases.ts";
 
 /** Runs the cases. Everything that was made is removed, whatever happens. */
 export async function runCases(
@@ -14,7 +15,7 @@ export async function runCases(
   const runs: CaseRun[] = [];
   const runtimes: string[] = [];
   try {
-    for (const run of [runNodeCases, runClusterCases, runApiCases]) {
+    for (const run of [runNodeCases, runClusterCases, runApiCases, runUpCases]) {
       const result = await run(options, tools);
       runs.push(...result.runs);
       runtimes.push(...result.runtimes);

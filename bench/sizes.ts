@@ -60,6 +60,16 @@ export interface Sizes {
   growVolumesPods: number;
   /** Pods that come and go. */
   churnPods: number;
+  /** Replicas of a deployment, beside as many bare pods, and how often. */
+  deploymentReplicas: number;
+  deploymentRounds: number;
+  /** Pods of a whole cluster that has nothing to do. */
+  upIdlePods: number;
+  /** How long its DNS is asked. */
+  dnsSeconds: number;
+  /** Services beside the one whose endpoint changes, and how often that does. */
+  upServices: number;
+  endpointChanges: number;
 }
 
 export const FULL: Sizes = {
@@ -107,6 +117,12 @@ export const FULL: Sizes = {
   growIdleSeconds: 10,
   growVolumesPods: 5,
   churnPods: 1_000,
+  deploymentReplicas: 100,
+  deploymentRounds: 3,
+  upIdlePods: 100,
+  dnsSeconds: 10,
+  upServices: 5_000,
+  endpointChanges: 50,
 };
 
 /** Few samples: whether it works, not how fast it is. */
@@ -152,6 +168,12 @@ export const QUICK: Sizes = {
   growIdleSeconds: 2,
   growVolumesPods: 2,
   churnPods: 40,
+  deploymentReplicas: 10,
+  deploymentRounds: 1,
+  upIdlePods: 10,
+  dnsSeconds: 2,
+  upServices: 100,
+  endpointChanges: 5,
 };
 
 /** A turn of a build that is compared with another; cases that take their programs in turns do all of it at once. */
@@ -220,4 +242,6 @@ export const REPORT: Sizes = {
   growNodes: [1, 10, 100, 300],
   growIdleSeconds: 5,
   restarts: 3,
+  deploymentRounds: 2,
+  dnsSeconds: 5,
 };

@@ -35,7 +35,7 @@ export function nodeletProgram({ name, program }: Build): ApiProgram {
 }
 
 /** Undefined until this start has written it: what an earlier one left names another port. */
-async function readEndpoint(kubeconfig: string, port: number): Promise<Endpoint | undefined> {
+export async function readEndpoint(kubeconfig: string, port: number): Promise<Endpoint | undefined> {
   const text = await readFile(kubeconfig, "utf8").catch(() => "");
   if (!text.includes(`:${port}"`)) return undefined;
   const { clusters, users }: Kubeconfig = parse(text);
