@@ -22,6 +22,8 @@ export const GATES_IN_USE = [
   "GracefulNodeShutdown",
   "GracefulNodeShutdownBasedOnPodPriority",
   "ImageVolumeWithDigest",
+  "InPlacePodVerticalScalingExclusiveCPUs",
+  "InPlacePodVerticalScalingExclusiveMemory",
   "KubeletCrashLoopBackOffMax",
   "KubeletEnsureSecretPulledImages",
   "KubeletSeparateDiskGC",
