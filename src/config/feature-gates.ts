@@ -50,6 +50,7 @@ export const GATES_IN_USE = [
 export const GATES_ALWAYS_ON = [
   "ClusterTrustBundleProjection",
   "ContainerStopSignals",
+  "EventedPLEG",
   "PodCertificateRequest",
   "TaintTolerationComparisonOperators",
 ] as const satisfies readonly FeatureGateName[];
