@@ -22,6 +22,8 @@ export const GATES_IN_USE = [
   "GracefulNodeShutdown",
   "GracefulNodeShutdownBasedOnPodPriority",
   "ImageVolumeWithDigest",
+  "InPlacePodVerticalScalingExclusiveCPUs",
+  "InPlacePodVerticalScalingExclusiveMemory",
   "KubeletCrashLoopBackOffMax",
   "KubeletEnsureSecretPulledImages",
   "KubeletSeparateDiskGC",
@@ -48,6 +50,7 @@ export const GATES_IN_USE = [
 export const GATES_ALWAYS_ON = [
   "ClusterTrustBundleProjection",
   "ContainerStopSignals",
+  "EventedPLEG",
   "PodCertificateRequest",
   "TaintTolerationComparisonOperators",
 ] as const satisfies readonly FeatureGateName[];

@@ -92,7 +92,7 @@ export async function composeAdmission(
     records,
     conditions,
     admit,
-    findInfeasible: createInfeasibleResizes(neighbours, foundation.facts),
+    findInfeasible: createInfeasibleResizes(neighbours, foundation.facts, foundation.config.featureGates),
     node,
     metrics: createResizeMetrics(metrics),
     isNamed: (uid) => neighbours.sources.desired.byUid(uid) !== undefined,

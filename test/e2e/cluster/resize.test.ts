@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
 import { quantityMilliValue } from "../../../src/api/quantity.ts";
+import { createLinuxCgroups } from "../../../src/host/linux/cgroups/linux-cgroups.ts";
 import { containerOf, isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
 
@@ -69,6 +70,21 @@ describe("pods that are resized in place", () => {
     expect(resized.status).toMatchObject({ resources, allocatedResources: more });
     expect(containerOf(resized, "main")?.containerID).toBe(containerOf(pod, "main")?.containerID);
     expect(Number(await world.shell("as-a-whole", memoryLimit))).toBe(64 * MIB);
+  });
+
+  it("are bounded by what they are given as a whole while they run", async () => {
+    const before = await run("given-a-whole");
+    const limits = { cpu: "150m", memory: "96Mi" };
+    const resources = { requests: limits, limits };
+    const path = "/api/v1/namespaces/default/pods/given-a-whole/resize";
+    await world.api.patch("strategic", path, { spec: { resources } });
+    const resized = await world.pod("given-a-whole", ({ status }) => status?.resources?.limits?.["memory"] === "96Mi");
+    expect(resized.status).toMatchObject({ resources, allocatedResources: limits });
+    expect(containerOf(resized, "main")?.containerID).toBe(containerOf(before, "main")?.containerID);
+    const { cgroup } = world.node;
+    if (cgroup === undefined) return;
+    const ofPod = await createLinuxCgroups().read(`${cgroup.cgroupRoot}/kubepods/pod${before.metadata?.uid}`);
+    expect(ofPod?.memory?.limit).toBe(96 * MIB);
   });
 
   it("start anew where the policy of a resource says so", async () => {

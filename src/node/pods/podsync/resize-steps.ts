@@ -1,6 +1,6 @@
 import type { Pod, PodCondition } from "../../../api/gen/types.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { isSameRequirements, type PodResourceInfo } from "../../resources/records/pod-resource-info.ts";
+import { lacksPodResources, type PodResourceInfo } from "../../resources/records/pod-resource-info.ts";
 import { planContainerResize } from "../../runtime/plan/container-resize.ts";
 import { findContainer, type PodRuntimeStatus } from "../../runtime/reading/pod-runtime-status.ts";
 import type { ReadPod, SyncingRun } from "./sync-run.ts";
@@ -51,5 +51,5 @@ function isResizing(pod: Pod, runtime: PodRuntimeStatus, actuated: PodResourceIn
     if (last?.state !== "running") return false;
     return planContainerResize({ pod, container, id: last.id, actuated }) !== undefined;
   });
-  return isDue || (actuated?.pod !== undefined && !isSameRequirements(actuated.pod, pod.spec?.resources));
+  return isDue || lacksPodResources(pod, actuated);
 }

@@ -1,4 +1,5 @@
 import type { Pod } from "../../../api/gen/types.ts";
+import type { FeatureGates } from "../../../config/feature-gates.ts";
 import type { SizingFacts } from "../../resources/sizes/sizing-facts.ts";
 import { createOwnedResizeRule, type OwnedResources } from "./owned-resources-resize.ts";
 import { findSwapResize } from "./swap-resize.ts";
@@ -14,7 +15,7 @@ interface InfeasibleResize {
 }
 
 /** Joins the rules of this node, in upstream's order. */
-export function createInfeasibleResizes(owned: OwnedResources, node: SizingFacts): InfeasibleRule {
-  const findOwned = createOwnedResizeRule(owned);
+export function createInfeasibleResizes(owned: OwnedResources, node: SizingFacts, gates: FeatureGates): InfeasibleRule {
+  const findOwned = createOwnedResizeRule(owned, gates);
   return (pod: Pod, granted: Pod) => findSwapResize(pod, granted, node) ?? findOwned(pod, granted);
 }

@@ -2,6 +2,7 @@ import type { Pod } from "../../../api/gen/types.ts";
 import { podContainers } from "../../../api/pods.ts";
 import { computeQosClass } from "../../../api/qos.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
+import type { FeatureGates } from "../../../config/feature-gates.ts";
 
 /** What containers have for themselves on this node: undefined where they share it. */
 export interface OwnedResources {
@@ -9,16 +10,23 @@ export interface OwnedResources {
   readonly memory: unknown;
 }
 
+type ResizeGates = Pick<
+  FeatureGates,
+  "InPlacePodVerticalScalingExclusiveCPUs" | "InPlacePodVerticalScalingExclusiveMemory"
+>;
+
 /**
- * Where containers have CPUs or memory for themselves, a Guaranteed pod keeps as much as it has (upstream:
+ * Where containers have CPUs or memory for themselves, a Guaranteed pod keeps as much as it has, unless a gate allows it to be
+ * resized: it then gets other requests and limits, and keeps the CPUs and NUMA nodes that it has (upstream:
  * allocation/handlers.go).
  */
-export function createOwnedResizeRule({ cpus, memory }: OwnedResources) {
+export function createOwnedResizeRule({ cpus, memory }: OwnedResources, gates: ResizeGates) {
+  const keepsCpus = cpus !== undefined && !gates.InPlacePodVerticalScalingExclusiveCPUs;
+  const keepsMemory = memory !== undefined && !gates.InPlacePodVerticalScalingExclusiveMemory;
   return (pod: Pod, granted: Pod) => {
     if (computeQosClass(pod) !== "Guaranteed") return undefined;
-    if (cpus !== undefined && asksForOther("cpu", pod, granted)) return refuse("cpu", 'CPU Manager policy "static"');
-    if (memory !== undefined && asksForOther("memory", pod, granted))
-      return refuse("memory", 'Memory Manager policy "Static"');
+    if (keepsCpus && asksForOther("cpu", pod, granted)) return refuse("cpu", 'CPU Manager policy "static"');
+    if (keepsMemory && asksForOther("memory", pod, granted)) return refuse("memory", 'Memory Manager policy "Static"');
     return undefined;
   };
 }

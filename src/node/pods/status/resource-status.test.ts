@@ -19,6 +19,10 @@ it("tells of a pod with resources of its own what it was granted and what it has
     resources: { requests: { cpu: "2", memory: "64Mi" } },
     allocatedResources: { cpu: "3", memory: "64Mi" },
   });
+  const before = { containers: { main: main.resources } };
+  expect(computePodResourceStatus(pod, { phase: "Running", actuated: before }).resources).toEqual({
+    requests: { cpu: "1", memory: "64Mi" },
+  });
 });
 
 it("tells of other pods what their containers were granted and have got together, with the overhead", () => {

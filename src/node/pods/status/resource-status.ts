@@ -49,7 +49,7 @@ export function computePodResourceStatus(
   { phase, actuated }: { phase: string | undefined; actuated: PodResourceInfo | undefined },
 ): Pick<PodStatus, "resources" | "allocatedResources"> {
   const own = pod.spec?.resources;
-  const had = withResources(pod, actuated && { ...actuated, pod: actuated.pod ?? own });
+  const had = withResources(pod, actuated);
   const isShown = (name: string): boolean => {
     if (phase !== "Running" || APPLIED_TO_PODS.has(name)) return true;
     return amountOf(own?.requests ?? {}, name) !== undefined || amountOf(own?.limits ?? {}, name) !== undefined;

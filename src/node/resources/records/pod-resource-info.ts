@@ -44,6 +44,14 @@ export function asksFor({ spec }: Pod, info: PodResourceInfo): boolean {
   });
 }
 
+/**
+ * Whether a pod has not got what it was granted as a whole. One that is recorded without such resources had none, and may have
+ * been granted some since.
+ */
+export function lacksPodResources({ spec }: Pod, actuated: PodResourceInfo | undefined): boolean {
+  return actuated !== undefined && !isSameRequirements(actuated.pod, spec?.resources);
+}
+
 /** The recorded resources of a container; the user chooses its name, which may be that of a method of all objects. */
 export function resourcesIn({ containers }: PodResourceInfo, name: string): ResourceRequirements | undefined {
   return Object.hasOwn(containers, name) ? containers[name] : undefined;

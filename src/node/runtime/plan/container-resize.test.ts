@@ -107,6 +107,25 @@ test("a container without a limit of its own follows its pod's", () => {
   ]);
 });
 
+test.each([
+  ["was granted resources as a whole for the first time", { main: {} }, true],
+  ["is not known to have got any", undefined, false],
+])("a pod that %s is resized (%s)", (_what, containers, isDue) => {
+  const limits = { requests: { cpu: "1" }, limits: { cpu: "1", memory: "1Mi" } };
+  const pod = makeSized({ resources: limits });
+  const own = pod.spec?.containers ?? [];
+  const input = {
+    pod: { ...pod, spec: { containers: own, resources: sized("2", "2Mi") } },
+    status: makeRuntimeStatus(["main running"]),
+    now: 10_000,
+    waitUntil: () => undefined,
+    isSameContainer: () => true,
+    actuated: containers && { containers: { main: limits } },
+    verdictOf: () => ({ started: true, failed: undefined }),
+  };
+  expect(computePodActions(input).resize).toEqual(isDue ? { containers: [] } : undefined);
+});
+
 test("of several resizes those that give back come first", () => {
   const make = (id: string, before: bigint, after: bigint): ContainerResize => {
     const amounts = (cpuLimit: bigint) => ({ cpuRequest: 0n, cpuLimit, memoryRequest: 0n, memoryLimit: 0n });

@@ -1,5 +1,5 @@
 import type { Container } from "../../../api/gen/types.ts";
-import { isSameRequirements } from "../../resources/records/pod-resource-info.ts";
+import { lacksPodResources } from "../../resources/records/pod-resource-info.ts";
 import type { ContainerRuntimeStatus } from "../reading/pod-runtime-status.ts";
 import { type ContainerResize, planContainerResize } from "./container-resize.ts";
 import type { PlanInput } from "./plan-input.ts";
@@ -34,7 +34,7 @@ export function resizeContainer(
 /** The resize of the pod that follows from its containers' and from what it was granted as a whole. */
 export function planResize({ pod, actuated }: PlanInput, plans: readonly PlannedResizes[]): PodResize | undefined {
   const containers = plans.flatMap(({ resizes }) => resizes);
-  const ofPod = actuated?.pod !== undefined && !isSameRequirements(actuated.pod, pod.spec?.resources);
+  const ofPod = lacksPodResources(pod, actuated);
   const isDue = containers.length > 0 || ofPod || plans.some(({ restartsToResize }) => restartsToResize);
   return isDue ? { containers } : undefined;
 }

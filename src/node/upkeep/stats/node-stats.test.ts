@@ -81,6 +81,18 @@ describe("the summary", () => {
     expect(pods?.cpu).not.toHaveProperty("usageCoreNanoSeconds");
   });
 
+  it("tells images from containers where their layers are on the disk of the pods", async () => {
+    const layers = "/var/lib/containers";
+    const own = createStatsWorld({ layers });
+    own.host.cgroups.set("/", {});
+    own.fileSystems.set(layers, async () => fileSystemOf(1_000));
+    const { fs, runtime } = (await own.read(own.stats.summary(SIGNAL))).node;
+    const { usedBytes, inodesUsed, ...disk } = runtime?.containerFs ?? {};
+    expect({ usedBytes, inodesUsed }).toEqual({ usedBytes: 70 * MIB, inodesUsed: 7 });
+    expect(fs).toMatchObject(disk);
+    expect(runtime?.imageFs).toMatchObject({ capacityBytes: 2_000 * MIB, usedBytes: 300 * MIB });
+  });
+
   it("tells of all pods by their cgroup, where they have one", async () => {
     const own = createStatsWorld({ cgroupOfAllPods: "/kubepods" });
     own.host.cgroups.set("/", {});

@@ -71,9 +71,15 @@ export function runtimePod(
 
 /** The statistics run until `end`. */
 export function createStatsWorld(
-  options: { volumePeriodMs?: number; cgroupOfAllPods?: string; sandboxStats?: SandboxStats } = {},
+  options: {
+    volumePeriodMs?: number;
+    cgroupOfAllPods?: string;
+    sandboxStats?: SandboxStats;
+    /** Where the runtime keeps the containers' layers. Default: with the images. */
+    layers?: string;
+  } = {},
 ): StatsWorld {
-  const { volumePeriodMs = 60_000, cgroupOfAllPods, sandboxStats } = options;
+  const { volumePeriodMs = 60_000, cgroupOfAllPods, sandboxStats, layers } = options;
   const host = createFakeHost();
   const { clock, cgroups, proc, files, machine } = host;
   const pods = new Map([["uid-web", runtimePod("web", [{ id: "c1" }])]]);
@@ -121,6 +127,16 @@ export function createStatsWorld(
           const usedBytes = { value: BigInt(300 * MIB) };
           return ImageFsInfoResponse.fromPartial({
             imageFilesystems: [{ ...disk, usedBytes, inodesUsed: { value: 30n } }],
+            ...(layers !== undefined && {
+              containerFilesystems: [
+                {
+                  ...disk,
+                  fsId: { mountpoint: layers },
+                  usedBytes: { value: BigInt(70 * MIB) },
+                  inodesUsed: { value: 7n },
+                },
+              ],
+            }),
           });
         },
       },
