@@ -110,9 +110,19 @@ async function superviseOnce(layout: StateLayout, supervision: Supervision): Pro
   }
 }
 
+/** Whatever ends it, its log says so, also where nobody sees the error that is thrown. */
 async function supervise(layout: StateLayout, supervision: Supervision): Promise<number> {
+  const log = openSupervisorLog(layout, supervision.options);
+  try {
+    return await superviseNode(layout, supervision, log);
+  } catch (error) {
+    if (!isAbort(error)) log.error("nodelet cannot go on", { error: messageOf(error) });
+    throw error;
+  }
+}
+
+async function superviseNode(layout: StateLayout, supervision: Supervision, log: Log): Promise<number> {
   const { options, context, link } = supervision;
-  const log = openSupervisorLog(layout, options);
   const notifier = createServiceNotifier(process.env);
   const hangUp: { look: () => void } = { look: () => undefined };
   const stop = stopOnSignals({
@@ -178,10 +188,7 @@ async function supervise(layout: StateLayout, supervision: Supervision): Promise
       },
     );
   } catch (error) {
-    if (!isAbort(error)) {
-      log.error("nodelet cannot go on", { error: messageOf(error) });
-      throw error;
-    }
+    if (!isAbort(error)) throw error;
   } finally {
     await follower.done;
   }

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -74,6 +74,13 @@ describe("a start that fails", () => {
     expect((await first.result).code).toBe(0);
     return join(directory, "control-plane");
   }
+
+  it.skipIf(process.getuid?.() !== 0)("of up says why in its log, too", async () => {
+    const range = ["--service-cidr=10.96.0.0/30", `--state-dir=${directory}`, `--api-port=${apiPort}`];
+    await expectFailure(["up", ...range], /has no tenth address for the cluster's DNS/);
+    const log = readFileSync(join(directory, "nodelet.log"), "utf8");
+    expect(log).toMatch(/cannot go on.*has no tenth address for the cluster's DNS/);
+  });
 
   describe("of the control plane ends by itself", () => {
     it("when a file is in the place of its directory", async () => {

@@ -5,7 +5,7 @@ import { CodedError, messageOf } from "../../base/errors.ts";
 import { DEFAULT_POLICY, reconcilePolicy } from "../access/default-policy.ts";
 import { SYSTEM_PRIORITY_CLASSES } from "../admission/priority.ts";
 import { groupResource } from "../ports/resource-kind.ts";
-import type { ResourceReader, ResourceWriter } from "../ports/resources.ts";
+import type { ObjectName, ResourceReader, ResourceWriter } from "../ports/resources.ts";
 import { BUILT_IN_KINDS } from "../registry/built-in-kinds.ts";
 import { LOCAL_STORAGE_CLASS } from "../volumes/local-class.ts";
 import {
@@ -17,7 +17,14 @@ import {
   isOwnDnsSlice,
 } from "./cluster-dns-objects.ts";
 import { CLUSTER_INFO, CLUSTER_INFO_POLICY, clusterInfo, reconcileClusterInfo } from "./cluster-info.ts";
-import { apiEndpoints, apiService, type ClusterFacts, clientAuthority, FIRST_NAMESPACES } from "./first-objects.ts";
+import {
+  API_SERVICE,
+  apiEndpoints,
+  apiService,
+  type ClusterFacts,
+  clientAuthority,
+  FIRST_NAMESPACES,
+} from "./first-objects.ts";
 import {
   MANDATORY_FLOW_OBJECTS,
   reconcileMandatoryFlow,
@@ -74,6 +81,13 @@ export async function bootstrapCluster(
     ensureClusterDns({ reader, writer }, clusterDns),
     ensureClusterInfo({ reader, writer }, facts),
   ]);
+}
+
+/** The services that the start makes: that of the API server, and that of the names where they are ours to serve. */
+export function ownServices(reader: ResourceReader): readonly ObjectName[] {
+  const slice = reader.get(CLUSTER_DNS_SLICE);
+  const dns = slice !== undefined && isOwnDnsSlice(slice) ? [{ ...CLUSTER_DNS_SLICE, resource: "services" }] : [];
+  return [{ resource: "services", ...API_SERVICE }, ...dns];
 }
 
 /** The policy first: where the start ends in between, the next one still finds no map. */

@@ -31,7 +31,8 @@ export const FIRST_NAMESPACES: readonly KubeObject[] = ["default", "kube-system"
   (name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }),
 );
 
-const API_SERVICE = { name: "kubernetes", namespace: "default" };
+/** The name of the service by which pods find the API server. */
+export const API_SERVICE = { name: "kubernetes", namespace: "default" };
 
 /** The `kubernetes` service, by which pods find the API server. */
 export function apiService({ serviceAddress, port }: ApiEndpoint): KubeObject {

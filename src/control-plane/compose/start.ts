@@ -2,10 +2,11 @@ import { splitServiceRanges } from "../../api/service-addresses.ts";
 import { aborted } from "../../base/abort.ts";
 import { CodedError, messageOf } from "../../base/errors.ts";
 import { REGISTRATION_STEP } from "../aggregation/aggregation.ts";
-import { BOOTSTRAP_STEPS, bootstrapCluster } from "../bootstrap/bootstrap-cluster.ts";
+import { BOOTSTRAP_STEPS, bootstrapCluster, ownServices } from "../bootstrap/bootstrap-cluster.ts";
 import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
 import { createStartHooks, type StartHooks } from "../control-loop/start-hooks.ts";
 import { ensureDefaultRange } from "../controllers/addresses/default-range-keeper.ts";
+import { moveDefaultRange } from "../controllers/addresses/move-default-range.ts";
 import type { Definitions } from "../custom/follow-definitions.ts";
 import type { HealthCheck } from "../ports/health-check.ts";
 import type { ControlPlaneConfig, ControlPlaneDeps } from "./control-plane-ports.ts";
@@ -64,7 +65,11 @@ export async function writeFirstObjects(
     frontAuthorityPem: deps.frontProxy?.authorityPem,
   };
   try {
-    await ensureDefaultRange({ reader, writer, clock }, splitServiceRanges(serviceCidr));
+    const ranges = splitServiceRanges(serviceCidr);
+    if ((await ensureDefaultRange({ reader, writer, clock }, ranges)) === "differs") {
+      await moveDefaultRange({ reader, writer, log: deps.log }, ranges, ownServices(reader));
+      await ensureDefaultRange({ reader, writer, clock }, ranges);
+    }
     await bootstrapCluster({ reader, writer, done: hooks.done }, facts);
     await store.untilDurable(store.headRevision);
   } catch (cause) {

@@ -9,6 +9,7 @@ import { type Controller, type ControllerDeps, runFollowing, unlessOvertaken } f
 import { createWorkQueue, type WorkQueue } from "../control-loop/work-queue.ts";
 import type { ObjectName } from "../ports/resources.ts";
 import type { ForeignServers } from "./foreign-content.ts";
+import { collectForeign } from "./foreign-deletions.ts";
 import { releaseFromForeign } from "./foreign-dependents.ts";
 import { createForeignOwners, type FindForeignOwner } from "./foreign-owners.ts";
 import { createOwnerGraph, isHeldBy, type OwnerGraph, resourceKeyOf, splitResourceKey } from "./owner-graph.ts";
@@ -32,6 +33,8 @@ const COMPONENT = "garbage-collector-controller";
 /** Events own nothing, are owned by nothing, and are many. */
 const IGNORED = new Set(["events", "events.events.k8s.io"]);
 
+/** The key of all that API servers of others have. No object has it. */
+const FOREIGN_SWEEP = "foreign";
 /** An owner that an API server of others has may be gone by now, and no event tells. */
 const FOREIGN_RETRY_MS = 30 * SECOND;
 /** Dependents that an API server of others has may be gone by now. */
@@ -70,10 +73,15 @@ export function createGarbageCollector(deps: GarbageCollectorDeps): Controller {
       for (const key of graph.apply(resource, event)) queue.add(key);
     }),
   ];
-  return { run: (signal) => runFollowing(queue, follow, signal) };
+  const run = async (signal: AbortSignal) => {
+    if (!isAlone) queue.add(FOREIGN_SWEEP);
+    await runFollowing(queue, follow, signal);
+  };
+  return { run };
 }
 
 async function reconcile(collector: Collector, key: string, signal: AbortSignal): Promise<number | undefined> {
+  if (key === FOREIGN_SWEEP) return await sweepForeign(collector, signal);
   const target = splitResourceKey(key);
   const object = collector.reader.get(target);
   if (object === undefined) return undefined;
@@ -124,11 +132,40 @@ async function releaseForeground(
   return undefined;
 }
 
+/** Looks at all that API servers of others have, because no event of theirs comes here. */
+async function sweepForeign(collector: Collector, signal: AbortSignal): Promise<number | undefined> {
+  const { reader, writer, graph, queue, readForeign, foreignResources } = collector;
+  if (readForeign === undefined || foreignResources === undefined) return undefined;
+  const classify = async (object: KubeObject) => await classifyAll(collector, object, signal);
+  try {
+    await collectForeign({
+      ...{ readForeign, foreignResources, signal, classify },
+      dependentsOf: ({ metadata: { uid = "" } }) =>
+        graph.dependentsOf(uid).flatMap((key) => {
+          const object = reader.get(splitResourceKey(key));
+          return object === undefined ? [] : [{ key, object }];
+        }),
+      lookAt: ({ key, object }) => {
+        if (object.metadata.deletionTimestamp === undefined) queue.add(key);
+      },
+      async forgetOwner({ key, object }, { metadata: { uid = "" } }) {
+        const { resource } = splitResourceKey(key);
+        await unlessOvertaken(writer.update(resource, withoutOwners(object, [uid])));
+      },
+    });
+  } catch (error) {
+    // The control plane stops.
+    if (isAbort(error)) return undefined;
+    throw error;
+  }
+  return FOREIGN_RETRY_MS;
+}
+
 /** Whether dependents that API servers of others have hold the owner up; they are asked to delete them. */
 async function isHeldElsewhere(collector: Collector, owner: KubeObject, signal: AbortSignal): Promise<boolean> {
   const { readForeign, foreignResources } = collector;
   if (readForeign === undefined || foreignResources === undefined || foreignResources().length === 0) return false;
-  const classify = (object: KubeObject) => classifyOwners(object, collector);
+  const classify = async (object: KubeObject) => await classifyAll(collector, object, signal);
   try {
     return !(await releaseFromForeign({ readForeign, foreignResources, classify }, owner, signal));
   } catch (error) {
@@ -136,6 +173,12 @@ async function isHeldElsewhere(collector: Collector, owner: KubeObject, signal: 
     if (isAbort(error)) return true;
     throw error;
   }
+}
+
+/** The owners of an object that an API server of others has. */
+async function classifyAll(collector: Collector, object: KubeObject, signal: AbortSignal) {
+  const { namespace = "" } = object.metadata;
+  return await withForeignOwners(collector, classifyOwners(object, collector), { namespace, signal });
 }
 
 interface Collected {

@@ -1,6 +1,7 @@
 import { decodeTyped, type OmittedFields } from "../../api/decode.ts";
 import { OMITTED_FIELDS } from "../../api/gen/omitted-fields.ts";
 import { DEFINITION_NAMES, SERVED_SCHEMA } from "../../api/gen/served-schema.ts";
+import type { KubeObject } from "../../api/object.ts";
 import { servedNode } from "../../api/schema-node.ts";
 import type { ObjectSchema, ResourceKind, StoredAs, Strategy, Subresource, Verb } from "../ports/resource-kind.ts";
 import { groupResource } from "../ports/resource-kind.ts";
@@ -33,6 +34,8 @@ export interface KindRow {
   storedAs?: StoredAs;
   /** True where its objects have other fields in another version or group. Default false. */
   versionsDiffer?: boolean;
+  /** Tables have the objects with lower numbers first. Default: they are in the order of their names. */
+  rowRank?: (object: KubeObject) => number;
   /** The number of values that an object of this kind may have at most. Default 30,000. */
   maxValues?: number;
 }
@@ -85,6 +88,7 @@ export function defineKind(row: KindRow): ResourceKind {
     columns: COLUMNS[groupResource({ group, plural })] ?? DEFAULT_COLUMNS,
     ...(row.storedAs && { storedAs: row.storedAs }),
     ...(row.versionsDiffer && { versionsDiffer: true }),
+    ...(row.rowRank && { rowRank: row.rowRank }),
   };
 }
 

@@ -25,6 +25,8 @@ export interface ResourceKind {
   readonly subresources: readonly Subresource[];
   /** All columns of the kind's table, the name and the age included. */
   readonly columns: readonly Column[];
+  /** Tables of lists have the objects with lower numbers first. Default: all are in the order of their names. */
+  readonly rowRank?: (object: KubeObject) => number;
   /** Set for a kind that is a view of another version's or group's objects. */
   readonly storedAs?: StoredAs;
   /** True for a built-in kind whose objects have other fields in another version or group. */

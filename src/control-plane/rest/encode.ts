@@ -104,14 +104,25 @@ export async function encodeList(
   pause: Pause,
 ): Promise<ServedAnswer> {
   const shape = listShape(kind, listed.metadata, wanted);
-  if (wanted.form.encoding === "json") return await encodeJsonList(kind, { ...listed, shape }, wanted, pause);
+  const items = wanted.form.as === "Table" ? inRowOrder(kind, listed.items) : listed.items;
+  if (wanted.form.encoding === "json") return await encodeJsonList(kind, { items, shape }, wanted, pause);
   const show = (item: StoredObject) => shape.show(passingViewOf(kind, item));
   if (wanted.form.encoding === "yaml") {
-    const shown = await mapInSlices(listed.items, show, pause);
+    const shown = await mapInSlices(items, show, pause);
     return encodeValue(200, { ...shape.head, [shape.field]: shown }, wanted.form);
   }
-  const encoded = await mapInSlices(listed.items, (item) => encodeProtobufItem(shape.itemType, show(item)), pause);
+  const encoded = await mapInSlices(items, (item) => encodeProtobufItem(shape.itemType, show(item)), pause);
   return { status: 200, headers: PROTOBUF_HEADERS, body: encodeProtobufList(shape.head, encoded) };
+}
+
+function inRowOrder(kind: ResourceKind, items: readonly StoredObject[]): readonly StoredObject[] {
+  const { rowRank } = kind;
+  if (rowRank === undefined) return items;
+  const rankOf = (item: StoredObject) => rowRank(passingViewOf(kind, item));
+  return items
+    .map((item) => ({ item, rank: rankOf(item) }))
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ item }) => item);
 }
 
 async function mapInSlices<T>(

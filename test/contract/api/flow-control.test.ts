@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
+import { isRecord } from "../../../src/api/object.ts";
 import { MANDATORY_FLOW_OBJECTS, SUGGESTED_FLOW_OBJECTS } from "../../../src/control-plane/bootstrap/flow-objects.ts";
 import { apiServersUnderTest, useApiServer } from "./harness.ts";
 
@@ -24,6 +25,18 @@ describe.each(apiServersUnderTest())("flow control, on $name", (candidate) => {
       const { items } = await server.admin.list(`${GROUP}/${plural}`);
       expect(essence(items)).toEqual(essence(wanted));
     }, WAIT);
+  });
+
+  it("prints schemas in the order in which they are asked, and lists them by name", async () => {
+    const path = `${GROUP}/flowschemas`;
+    const accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    const { body } = await server.admin.json("GET", path, undefined, { headers: { accept } });
+    const rows = isRecord(body) && Array.isArray(body["rows"]) ? body["rows"] : [];
+    const precedences = rows.map((row) => Number(isRecord(row) && Array.isArray(row["cells"]) && row["cells"][2]));
+    expect(precedences.length).toBeGreaterThan(5);
+    expect(precedences).toEqual(precedences.toSorted((a, b) => a - b));
+    const names = (await server.admin.list(path)).items.map(({ metadata }) => metadata.name);
+    expect(names).toEqual(names.toSorted());
   });
 
   it("takes a schema with its defaults, and its status apart", async () => {

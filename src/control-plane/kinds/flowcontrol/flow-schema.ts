@@ -20,6 +20,7 @@ export const flowSchemaKind = defineKind({
   plural: "flowschemas",
   namespaced: false,
   status: true,
+  rowRank: (object) => typed("FlowSchema", object).spec?.matchingPrecedence ?? 0,
   validateStatus: (next) => validateFlowConditions(typed("FlowSchema", next).status?.conditions),
   strategy: strategyOf("FlowSchema", {
     generation: true,
