@@ -214,10 +214,20 @@ export interface HttpLimits {
    */
   readonly maxConnections: number;
   /**
+   * Connections of clients who have not proven who they are, or not yet; beyond it one of them makes room as beyond
+   * `maxConnections`. Each takes some 35 KiB for TLS before it has said anything, and its first head.
+   */
+  readonly maxStrangers: number;
+  /**
    * Bytes that the open requests of all connections hold: heads, and bodies as far as they have come. Beyond it the user,
    * or the address of strangers, who holds most loses the connection that holds most.
    */
   readonly maxHeldBytes: number;
+  /**
+   * Bytes of heads that have begun and not ended, of all connections. Beyond it connections are closed as beyond
+   * `maxHeldBytes`.
+   */
+  readonly maxHeadBytes: number;
   /** Streams of one connection at a time. HTTP/2 tells the number to the client, and refuses more. */
   readonly maxStreams: number;
   /** Bytes of a request's line and headers; more is answered with 431. */
@@ -235,7 +245,9 @@ export const HTTP_LIMITS: HttpLimits = {
   quietMs: 90_000,
   waitMs: 60_000,
   maxConnections: 4096,
+  maxStrangers: 1024,
   maxHeldBytes: 128 * 1024 * 1024,
+  maxHeadBytes: 32 * 1024 * 1024,
   maxStreams: 1000,
   maxHeaderBytes: 64 * 1024,
 };

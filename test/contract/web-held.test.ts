@@ -40,7 +40,7 @@ describe("many requests that are never over", () => {
   };
 
   async function listen(): Promise<void> {
-    const limits = { ...LIMITS, maxHeldBytes: MAX_HELD_BYTES };
+    const limits = { ...LIMITS, maxHeldBytes: MAX_HELD_BYTES, maxHeadBytes: MIB };
     server = await listenHttp({ ...webOptions(certificates), limits }, handler);
   }
 
@@ -91,6 +91,22 @@ describe("many requests that are never over", () => {
     }
     await vi.waitFor(() => expect(session.destroyed).toBe(true), WAIT);
     expect(await answerOf(modest, "x")).toContain("1000 bytes");
+  });
+
+  it("of heads that do not end: whoever sends most of them loses connections, and others end theirs", async () => {
+    await listen();
+    const modest = await open();
+    expect(await answerOf(modest, "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: modest\r\n\r\n")).toContain("200 OK");
+    modest.write("GET / HTTP/1.1\r\nHost: x\r\n");
+    const greedy: TLSSocket[] = [];
+    for (let count = 0; count < 40; count++) {
+      const socket = await open();
+      socket.write(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(60_000)}`);
+      greedy.push(socket);
+    }
+    await vi.waitFor(() => expect(greedy.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(17), WAIT);
+    expect(greedy.filter(({ closed }) => !closed).length).toBeGreaterThan(10);
+    expect(await answerOf(modest, "\r\n")).toContain("200 OK");
   });
 
   it("of answers: whoever reads none of their texts loses the connection", async () => {

@@ -67,8 +67,9 @@ describe.each(SERVERS)("$name, full of strangers", ({ isSecure, http2 }) => {
     await server.close();
   });
 
-  async function listen(maxConnections: number): Promise<void> {
-    const plain: HttpServerOptions = { at: { address: "0.0.0.0", port: 0 }, limits: { ...LIMITS, maxConnections } };
+  async function listen(maxConnections: number, maxStrangers = maxConnections): Promise<void> {
+    const limits = { ...LIMITS, maxConnections, maxStrangers };
+    const plain: HttpServerOptions = { at: { address: "0.0.0.0", port: 0 }, limits };
     const options = isSecure ? { ...webOptions(certificates), ...plain, http2 } : plain;
     server = await listenHttp(options, handler);
   }
@@ -118,6 +119,21 @@ describe.each(SERVERS)("$name, full of strangers", ({ isSecure, http2 }) => {
     const modest = await open("127.0.0.3");
     for (let count = 0; count < FEW + 16; count++) await open(STRANGER, false);
     expect(await say(modest, get("/"))).toContain("200 OK");
+  });
+
+  it("keeps fewer of them than it has places", async () => {
+    await listen(FEW, FEW / 4);
+    const strangers: Socket[] = [];
+    const known: Socket[] = [];
+    for (let count = 0; count < FEW / 2; count++) {
+      strangers.push(await open(STRANGER, false));
+      strangers.at(-1)?.resume();
+      known.push(await openStream("good"));
+    }
+    const isOpen = ({ closed }: Socket) => !closed;
+    // Each client whom the server knows was a stranger at first, and took a place.
+    await vi.waitFor(() => expect(strangers.filter(isOpen)).toHaveLength(FEW / 4 - 1), { timeout: 60_000 });
+    for (const stream of known) expect(await say(stream, "still here")).toBe("still here");
   });
 
   async function openStream(user: string): Promise<Socket> {

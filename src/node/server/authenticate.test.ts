@@ -111,6 +111,30 @@ it("keeps no error, neither the server's nor one of the way there", async () => 
   expect(asked).toHaveLength(2);
 });
 
+it("does not keep users whose groups or extras take more than a token does", async () => {
+  const { clock, review, asked, answer } = createRig();
+  const long = Array.from({ length: 2_000 }, (_, index) => `group-of-a-thousand-${index}`);
+  for (const user of [{ groups: long }, { extra: { [long.join()]: ["a"] } }, { extra: { a: long } }]) {
+    const known = review("t", asker);
+    await clock.settle();
+    answer({ authenticated: true, user: { username: "bob", ...user } });
+    expect(await known).toMatchObject({ name: "bob", ...user });
+  }
+  expect(asked).toHaveLength(3);
+});
+
+it.each<[string, object]>([
+  ["a name that is none", { username: 5 }],
+  ["groups that are none", { username: "bob", groups: "system:masters" }],
+  ["extras that are none", { username: "bob", extra: { a: "b" } }],
+])("does not believe %s", async (_what, user) => {
+  const { clock, review, answer } = createRig();
+  const refused = expect(review("t", asker)).rejects.toThrow("names no user");
+  await clock.settle();
+  answer({ authenticated: true, user });
+  await refused;
+});
+
 it("does not wait for ever, and lets the request go", async () => {
   const { clock, review, asked } = createRig();
   const refused = expect(review("t", asker)).rejects.toMatchObject({ code: "timed-out" });

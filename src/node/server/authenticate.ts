@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { TokenReview } from "../../api/gen/types.ts";
 import { TOKEN_REVIEWS } from "../../api/kube-resource.ts";
+import { isRecord } from "../../api/object.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ServedPeer, ServedRequest } from "../../host/http-server.ts";
 import type { KubeClient } from "../../kube/port.ts";
@@ -109,6 +110,30 @@ function readBearerToken(authorization: string | undefined): string | undefined 
 }
 
 /**
+ * Reads the user of an answer. Throws where it is none: of a text in place of a list each character would be a group,
+ * and a text that contains the name of a group would count as that group.
+ */
+function readUser(user: NonNullable<NonNullable<TokenReview["status"]>["user"]>): RequestUser {
+  const { username = "", uid = "", groups, extra }: Readonly<Record<string, unknown>> = { ...user };
+  const found = { name: username, groups: groups ?? [], extra: extra ?? {} };
+  if (typeof found.name !== "string" || typeof uid !== "string" || !isTexts(found.groups) || !isExtra(found.extra)) {
+    throw new Error("the API server's answer to a TokenReview names no user");
+  }
+  return { name: found.name, ...(uid !== "" && { uid }), groups: found.groups, extra: found.extra };
+}
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((entry) => typeof entry === "string");
+
+const isExtra = (value: unknown): value is RequestUser["extra"] =>
+  isRecord(value) && Object.values(value).every(isTexts);
+
+/** A user who takes more than this is not kept, so that thousands of them do not fill the memory. */
+const MAX_USER_CHARACTERS = 10_000;
+
+const isShort = (user: RequestUser) => JSON.stringify(user).length <= MAX_USER_CHARACTERS;
+
+/**
  * Asks the API server about tokens. Its answer about a token, also a plain no, is kept for `cacheTtlMs` milliseconds.
  * An error is not kept.
  */
@@ -132,9 +157,8 @@ export function createTokenReviews(
         if (status.error !== undefined && status.error !== "") throw new Error(status.error);
         return { answer: undefined, keepMs: cacheTtlMs };
       }
-      const { username = "", uid, groups = [], extra = {} } = status.user ?? {};
-      const answer = { name: username, ...(uid !== undefined && uid !== "" && { uid }), groups, extra };
-      return { answer, keepMs: cacheTtlMs };
+      const answer = readUser(status.user ?? {});
+      return { answer, keepMs: isShort(answer) ? cacheTtlMs : 0 };
     });
   };
 }

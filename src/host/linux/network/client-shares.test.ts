@@ -10,6 +10,7 @@ it("knows the address that has most strangers, and the user who has most connect
   const clients = [stranger("192.0.2.1"), stranger("192.0.2.2"), stranger("192.0.2.2"), known("jane")];
   for (const client of clients) shares.come(client);
   expect([shares.busiestAddress(), shares.busiestUser()]).toEqual(["192.0.2.2", undefined]);
+  expect(shares.strangers).toBe(3);
   for (const client of [known("joe"), known("joe")]) shares.come(client);
   expect(shares.busiestUser()).toBe("joe");
 });

@@ -18,6 +18,8 @@ interface ClientShares {
   hold(client: Client, bytes: number): void;
   /** The bytes that the requests of all clients hold. */
   readonly heldBytes: number;
+  /** The connections of strangers. */
+  readonly strangers: number;
   /** The address that has most connections of strangers; undefined where there are none. */
   busiestAddress(): string | undefined;
   /** The user who has most connections; undefined where nobody has two. */
@@ -30,10 +32,13 @@ export function createClientShares(): ClientShares {
   const strangers = createTally();
   const users = createTally();
   const held = createTally();
-  let heldBytes = 0;
+  let [heldBytes, strangerCount] = [0, 0];
   const count = (client: Client, change: 1 | -1) => {
-    if (client.user === undefined) strangers.add(client.address, change);
-    else users.add(client.user, change);
+    if (client.user !== undefined) users.add(client.user, change);
+    else {
+      strangers.add(client.address, change);
+      strangerCount += change;
+    }
     held.add(ownerOf(client), change * client.heldBytes);
     heldBytes += change * client.heldBytes;
   };
@@ -47,6 +52,9 @@ export function createClientShares(): ClientShares {
     },
     get heldBytes() {
       return heldBytes;
+    },
+    get strangers() {
+      return strangerCount;
     },
     busiestAddress: strangers.highest,
     busiestUser() {

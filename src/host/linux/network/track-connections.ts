@@ -3,6 +3,7 @@ import type { Server, Socket } from "node:net";
 import type { HttpLimits, HttpServerOptions } from "../../http-server.ts";
 import { type Client, createClientShares } from "./client-shares.ts";
 import type { Lifetime, LifetimeWatcher, RawRequest } from "./served-request.ts";
+import { findGreedyHeads } from "./unfinished-heads.ts";
 
 /** The connections of one server. None may hold unused resources for long. */
 export interface TrackedConnections {
@@ -32,6 +33,8 @@ interface Connection extends Client {
   patienceMs: number;
   /** The beginning of that time, in milliseconds of a clock that only rises. */
   since: number;
+  /** The bytes that had been read when no request was open any more. */
+  readBefore: number;
   isStale: boolean;
 }
 
@@ -44,6 +47,9 @@ interface TrackOptions {
 
 /** Overdue connections are looked for this many times within the shortest limit. */
 const LOOKS_PER_LIMIT = 4;
+
+/** Milliseconds between two looks at the heads that have not ended: clients send tens of megabytes meanwhile. */
+const HEAD_LOOK_MS = 250;
 
 /** Follows the connections of a server that does not listen yet, and ends those that are beyond the limits. */
 export function trackConnections(server: Server, { limits, isSecure, takes }: TrackOptions): TrackedConnections {
@@ -85,6 +91,7 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
     ended(lifetime) {
       connection.open.delete(lifetime);
       if (connections.has(connection)) shares.hold(connection, -lifetime.heldBytes);
+      connection.readBefore = connection.socket.bytesRead;
       use(connection, limits.quietMs);
     },
   });
@@ -96,7 +103,7 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
       socket.destroy();
       return;
     }
-    if (connections.size >= limits.maxConnections) {
+    if (connections.size >= limits.maxConnections || shares.strangers >= limits.maxStrangers) {
       const least = findLeast(connections, shares);
       if (least === undefined) {
         socket.destroy();
@@ -105,7 +112,7 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
       drop(least);
     }
     const connection: Connection = {
-      ...{ socket, session: undefined, open: new Set(), isStale: false, since: performance.now() },
+      ...{ socket, session: undefined, open: new Set(), isStale: false, since: performance.now(), readBefore: 0 },
       patienceMs: isSecure ? limits.greetingMs : limits.headersMs,
       ...{ address: remoteAddress, user: undefined, heldBytes: 0, watcher: undefined },
     };
@@ -170,10 +177,14 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
 
 /** Ends the connections that take too long, again and again until the returned function is called. */
 function lookAt(
-  connections: Iterable<Connection>,
+  connections: ReadonlySet<Connection>,
   limits: HttpLimits,
   drop: (connection: Connection) => void,
 ): () => void {
+  const lookAtHeads = setInterval(() => {
+    for (const connection of findGreedyHeads(connections, limits)) drop(connection);
+  }, HEAD_LOOK_MS);
+  lookAtHeads.unref();
   const look = setInterval(() => {
     const now = performance.now();
     for (const connection of connections) {
@@ -184,7 +195,10 @@ function lookAt(
     }
   }, shortestOf(limits) / LOOKS_PER_LIMIT);
   look.unref();
-  return () => clearInterval(look);
+  return () => {
+    clearInterval(lookAtHeads);
+    clearInterval(look);
+  };
 }
 
 type Shares = ReturnType<typeof createClientShares>;

@@ -1,5 +1,6 @@
 import { aborted, childController, isAbort, sleep, throwIfAborted } from "../../../base/abort.ts";
 import { type Clock, SECOND } from "../../../base/clock.ts";
+import type { Limiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Plugin } from "./plugin-handler.ts";
 import { PluginError, type RegisteredPlugin, type RegisterPluginDeps, registerPlugin } from "./register-plugin.ts";
@@ -32,8 +33,15 @@ export interface PluginTrack {
   run(): Promise<void>;
 }
 
+/** How many handshakes are under way at a time. Sockets that have failed do not keep new ones waiting. */
+interface HandshakePlaces {
+  readonly first: Limiter;
+  readonly again: Limiter;
+}
+
 interface PluginTrackDeps extends RegisterPluginDeps {
   readonly clock: Clock;
+  readonly places: HandshakePlaces;
   onDeregistered(plugin: Plugin): void;
 }
 
@@ -67,15 +75,17 @@ export function createPluginTrack(
 
   const register = async (signal: AbortSignal): Promise<RegisteredPlugin> => {
     const tellFailure = createFailureWords(log);
+    let place = deps.places.first;
     for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(2 * delayMs, MAX_RETRY_MS)) {
       try {
-        return await registerPlugin({ ...deps, log }, socketPath, signal);
+        return await place.run(async () => await registerPlugin({ ...deps, log }, socketPath, signal), signal);
       } catch (error) {
         throwIfAborted(signal);
         if (!(error instanceof PluginError)) throw error;
         plugin = error.plugin;
         tellFailure(error);
       }
+      place = deps.places.again;
       await wait(delayMs, signal);
     }
   };

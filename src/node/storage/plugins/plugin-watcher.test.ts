@@ -378,6 +378,23 @@ describe("the directory", () => {
     await stop();
   });
 
+  it("is asked soon, however many others never answer", async () => {
+    const rig = createPluginRig();
+    for (let index = 0; index < 100; index++) rig.put(`silent${index}.sock`, { info: "hang" });
+    const { stop } = rig.run();
+    await rig.clock.settle();
+    expect(rig.open()).toBe(64);
+    await rig.clock.advance(10_000);
+    await rig.clock.advance(10_000);
+    expect(new Set(rig.calls).size).toBe(100);
+    // All of them have failed once by now, and are asked again a few at a time.
+    expect(rig.open()).toBe(16);
+    rig.put("new.sock", csiPlugin("new"));
+    await rig.clock.settle();
+    expect(rig.names()).toEqual(["new@new.sock"]);
+    await stop();
+  });
+
   it("of too many sockets has the first ones registered, and others when there is room", async () => {
     const rig = createPluginRig();
     for (let index = 0; index <= MAX_PLUGIN_SOCKETS; index++) {

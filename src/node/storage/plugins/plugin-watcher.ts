@@ -2,6 +2,7 @@ import { throwIfAborted } from "../../../base/abort.ts";
 import { assert } from "../../../base/assert.ts";
 import { type Clock, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
+import { createLimiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
 import { createMailbox, type Mailbox } from "../../../base/mailbox.ts";
 import { runWithTasks, type Tasks } from "../../../base/tasks.ts";
@@ -46,6 +47,11 @@ interface PluginWatcherOptions {
 
 /** The number of sockets that are followed at once. More are left alone, with a warning, until others are gone. */
 export const MAX_PLUGIN_SOCKETS = 1_000;
+/**
+ * Handshakes that are under way at a time: the first ones of sockets, and those of sockets that have failed. A thousand
+ * that were begun and given up together, with sockets that never answer, took the node agent's time for seconds.
+ */
+const MAX_HANDSHAKES = { first: 64, again: 16 };
 const DIRECTORY_MODE = 0o750;
 /** Events are only hints. What they miss is found within this time. */
 const CHECK_PERIOD_MS = 10 * SECOND;
@@ -133,6 +139,7 @@ type TracksDeps = Omit<PluginWatcherDeps, "files"> & {
 
 function createTracks(deps: TracksDeps): Tracks {
   const tracks = new Map<string, PluginTrack>();
+  const places = { first: createLimiter(MAX_HANDSHAKES.first), again: createLimiter(MAX_HANDSHAKES.again) };
   let wasFull = false;
 
   /** Another plugin of that name may have been refused because of the one that is gone. */
@@ -140,7 +147,7 @@ function createTracks(deps: TracksDeps): Tracks {
     for (const { plugin, retryNow } of tracks.values()) if (plugin?.type === type && plugin.name === name) retryNow();
   };
   const begin = (socketPath: string, version: string) => {
-    const track = createPluginTrack({ ...deps, onDeregistered }, { socketPath, version });
+    const track = createPluginTrack({ ...deps, places, onDeregistered }, { socketPath, version });
     tracks.set(socketPath, track);
     deps.tasks.spawn(`plugin at ${socketPath}`, async () => track.run());
   };
