@@ -58,7 +58,7 @@ export function resourcesIn({ containers }: PodResourceInfo, name: string): Reso
 }
 
 /** Whether both say the same; `1` and `1000m` do. */
-export function isSameRequirements(a: ResourceRequirements = {}, b: ResourceRequirements = {}): boolean {
+function isSameRequirements(a: ResourceRequirements = {}, b: ResourceRequirements = {}): boolean {
   return isSameList(a.requests, b.requests) && isSameList(a.limits, b.limits);
 }
 
