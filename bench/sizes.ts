@@ -202,6 +202,12 @@ export const TURN: Sizes = {
   apiLists: 5,
   apiSettleSeconds: 5,
   fairReads: 40,
+  deploymentReplicas: 30,
+  deploymentRounds: 1,
+  upIdlePods: 30,
+  dnsSeconds: 3,
+  upServices: 1_000,
+  endpointChanges: 10,
 };
 
 /** The same with few samples, in as many turns as tell a difference from chance. */

@@ -8,7 +8,7 @@ describe("findTouchedCases", () => {
     ["src/node/status/compute.ts", ["single", "cluster-single", "cluster-delete"]],
     ["src/node/storage/volumes/secret.ts", ["single", "cluster-single", "cluster-delete", "volumes-single"]],
     ["src/cli/main.ts", ["ready", "cluster-ready", "api-ready"]],
-    ["src/proxy/loop/loop.ts", []],
+    ["src/proxy/loop/loop.ts", ["up-endpoints"]],
     ["docs/performance.md", []],
   ])("knows what a change of %s may slow", (path, cases) => {
     expect(findTouchedCases([path]).sort()).toEqual([...cases].sort());
