@@ -18,7 +18,10 @@ export const ANSWERING_CHECKS: readonly HealthCheck[] = [
 
 const DISK_TIMEOUT_MS = 2_000;
 
-/** Whether everything that has been written so far gets to the disk, and in time: `etcd`, and `etcd-readiness` beside it. */
+/**
+ * Whether the disk answers in time what has been written so far: `etcd`, and `etcd-readiness` beside it. That a write is
+ * refused, for want of room, is an answer: reads go on, and starting this process again would mend nothing.
+ */
 export function createStoreChecks(
   store: Pick<ObjectStore, "headRevision" | "untilDurable">,
   clock: Pick<Clock, "setTimer">,
@@ -26,8 +29,11 @@ export function createStoreChecks(
   const { signal } = new AbortController();
   const check = async () => {
     const limit = { timeoutMs: DISK_TIMEOUT_MS, signal, what: "writing to the disk" };
+    const untilAnswered = async () => {
+      await store.untilDurable(store.headRevision).catch(() => undefined);
+    };
     try {
-      await withDeadline(clock, limit, async () => await store.untilDurable(store.headRevision));
+      await withDeadline(clock, limit, untilAnswered);
       return undefined;
     } catch (error) {
       return messageOf(error);
