@@ -55,7 +55,7 @@ function createRig({ isReady = true, maxForwards = 100 } = {}) {
     const answer = await send(message, transport);
     return answer && { bytes: answer.length, code: (answer[3] ?? 0) & 0xf, ...decode(answer) };
   };
-  return { ask, send, counted };
+  return { ask, send, counted, names };
 }
 
 describe("answers", () => {
@@ -66,6 +66,16 @@ describe("answers", () => {
     expect(answer?.questions).toMatchObject([{ name: "Web.default.SVC.cluster.local" }]);
     expect(answer?.answers).toMatchObject([{ type: "A", ttl: 5, data: "10.3.0.1" }]);
     expect(counted).toEqual(["cluster.local. A NOERROR"]);
+  });
+
+  it("are counted each, and follow the names when the same is asked again", async () => {
+    const { ask, counted, names } = createRig();
+    const first = await ask(questionFor("web.default.svc.cluster.local", { id: 9 }));
+    expect(await ask(questionFor("web.default.svc.cluster.local", { id: 10 }))).toEqual({ ...first, id: 10 });
+    expect(counted).toEqual(["cluster.local. A NOERROR", "cluster.local. A NOERROR"]);
+    names.changeServices(added({ metadata: { name: "web", namespace: "default" }, spec: { clusterIP: "10.3.0.2" } }));
+    const later = await ask(questionFor("web.default.svc.cluster.local", { id: 11 }));
+    expect(later?.answers).toMatchObject([{ data: "10.3.0.2" }]);
   });
 
   it("carry the start of authority where there is nothing", async () => {

@@ -3,6 +3,7 @@ import type { DnsHandler, DnsPeer } from "../host/dns-port.ts";
 import type { DnsMetrics } from "./dns-metrics.ts";
 import { type AliasDeps, followAlias } from "./follow-alias.ts";
 import type { LoopDetector } from "./forward/loop-detector.ts";
+import { createKeptAnswers } from "./kept-answers.ts";
 import { type DnsQuery, readQuery } from "./wire/read-query.ts";
 import { type DnsRecord, nameRecordType, RECORD_TYPES } from "./wire/record.ts";
 import { type AnswerContent, RESPONSE_CODES, writeAnswer, writeBareError } from "./wire/write-answer.ts";
@@ -24,29 +25,38 @@ const QUERY = 0;
 /** Creates what answers clients. It never rejects but for an abort. */
 export function createDnsHandler(deps: AnswerDeps): DnsHandler {
   const { clock, zone, metrics } = deps;
+  const kept = createKeptAnswers(zone);
   return (bytes, peer) => {
+    const { transport, family } = peer;
     const startedAt = clock.monotonic();
-    const received = readQuery(bytes, peer.transport);
-    if (received.kind === "ignored") return undefined;
-    if (received.kind === "malformed") {
-      return writeBareError(received.id, received.opcode, received.opcode === QUERY ? "FORMERR" : "NOTIMP");
-    }
-    const { query } = received;
-    const count = (answer: Buffer) => {
+    const count = (answer: Buffer, about: { readonly type: string; readonly zone: string }) => {
       metrics.answered({
-        transport: peer.transport,
-        family: peer.family,
-        type: COUNTED_TYPES.has(query.type) ? nameRecordType(query.type) : "other",
-        zone: isWithin(zone.domain, query.name) ? `${zone.domain}.` : ".",
-        code: nameCode(answer),
+        ...{ transport, family, type: about.type, zone: about.zone, code: nameCode(answer) },
         requestBytes: bytes.length,
         responseBytes: answer.length,
         seconds: (clock.monotonic() - startedAt) / 1_000,
       });
       return answer;
     };
+    const known = kept.recall(bytes, transport);
+    if (known !== undefined) return count(known.message, known);
+    const received = readQuery(bytes, transport);
+    if (received.kind === "ignored") return undefined;
+    if (received.kind === "malformed") {
+      return writeBareError(received.id, received.opcode, received.opcode === QUERY ? "FORMERR" : "NOTIMP");
+    }
+    const { query } = received;
+    const about = {
+      type: COUNTED_TYPES.has(query.type) ? nameRecordType(query.type) : "other",
+      zone: isWithin(zone.domain, query.name) ? `${zone.domain}.` : ".",
+    };
+    const own = answerFromZone(deps, query);
+    if (own !== undefined) {
+      kept.keep(bytes, transport, { message: own, ...about });
+      return count(own, about);
+    }
     const answer = answerQuery(deps, query, peer);
-    return answer instanceof Promise ? answer.then(count) : count(answer);
+    return answer instanceof Promise ? answer.then((message) => count(message, about)) : count(answer, about);
   };
 }
 
@@ -76,6 +86,28 @@ function isWithin(domain: string, name: string | undefined): boolean {
   return name !== undefined && (name === domain || name.endsWith(`.${domain}`));
 }
 
+/** The answer that the zone has by itself, which is the same until the zone changes; undefined for any other. */
+function answerFromZone(deps: AnswerDeps, query: DnsQuery): Buffer | undefined {
+  const { zone } = deps;
+  const { name, type } = query;
+  if (name === undefined || refuse(deps, query) !== undefined || !deps.isReady()) return undefined;
+  const found = resolveName(zone, name, type);
+  const isAuthoritative = true;
+  switch (found.kind) {
+    case "records": {
+      const { records: answers, additionals } = found;
+      return writeAnswer(query, { code: "NOERROR", isAuthoritative, answers, additionals });
+    }
+    case "nothing":
+      return writeAnswer(query, { code: "NOERROR", isAuthoritative, authorities: [startOfAuthority(zone)] });
+    case "no-such-name":
+      return writeAnswer(query, { code: "NXDOMAIN", isAuthoritative, authorities: [startOfAuthority(zone)] });
+    case "alias":
+    case "elsewhere":
+      return undefined;
+  }
+}
+
 function answerQuery(deps: AnswerDeps, query: DnsQuery, peer: DnsPeer): Buffer | Promise<Buffer> {
   const { zone } = deps;
   const refusal = refuse(deps, query);
@@ -84,27 +116,11 @@ function answerQuery(deps: AnswerDeps, query: DnsQuery, peer: DnsPeer): Buffer |
   if (name === undefined) return forward(deps, query, peer);
   if (isWithin(zone.domain, name) && !deps.isReady()) return writeAnswer(query, { code: "SERVFAIL" });
   const found = resolveName(zone, name, type);
-  const isAuthoritative = true;
-  switch (found.kind) {
-    case "records":
-      return writeAnswer(query, {
-        code: "NOERROR",
-        isAuthoritative,
-        answers: found.records,
-        additionals: found.additionals,
-      });
-    case "nothing":
-      return writeAnswer(query, { code: "NOERROR", isAuthoritative, authorities: [startOfAuthority(zone)] });
-    case "no-such-name":
-      return writeAnswer(query, { code: "NXDOMAIN", isAuthoritative, authorities: [startOfAuthority(zone)] });
-    case "alias":
-      if (type === RECORD_TYPES.CNAME) {
-        return writeAnswer(query, { code: "NOERROR", isAuthoritative, answers: [found.record] });
-      }
-      return writeAliased(deps, { query, peer, record: found.record, target: found.target });
-    case "elsewhere":
-      return forward(deps, query, peer);
+  if (found.kind !== "alias") return forward(deps, query, peer);
+  if (type !== RECORD_TYPES.CNAME) {
+    return writeAliased(deps, { query, peer, record: found.record, target: found.target });
   }
+  return writeAnswer(query, { code: "NOERROR", isAuthoritative: true, answers: [found.record] });
 }
 
 /** What is answered without a look at the name; undefined for a question that deserves one. */

@@ -24,6 +24,14 @@ export interface DnsMetrics {
   forwardRefused(): void;
 }
 
+type Alike = Omit<AnsweredQuestion, "requestBytes" | "responseBytes" | "seconds">;
+
+/** Answers with the same labels, since the last page of metrics. There are few sets of labels. */
+interface Tally {
+  readonly alike: Alike;
+  count: number;
+}
+
 const DURATIONS = [
   0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096, 8.192,
 ];
@@ -67,11 +75,25 @@ export function declareDnsMetrics(metrics: Metrics, server: string): DnsMetrics 
     "Counter of the number of queries rejected because the concurrent queries were at maximum.",
   );
   const cache = { server, zones: ".", view: "" };
-  return {
-    answered({ transport, family, type, zone, code, requestBytes, responseBytes, seconds }) {
+  // Counting a set of labels costs as much as making an answer does, so answers that are alike are counted together.
+  const tallies = new Map<string, Tally>();
+  metrics.beforeRender(() => {
+    for (const tally of tallies.values()) {
+      const { transport: proto, family, type, zone, code: rcode } = tally.alike;
       const labels = { server, zone, view: "" };
-      requests.add({ ...labels, proto: transport, family: family === "ipv4" ? "1" : "2", type });
-      responses.add({ ...labels, rcode: code, plugin: zone === "." ? "forward" : "kubernetes" });
+      requests.add({ ...labels, proto, family: family === "ipv4" ? "1" : "2", type }, tally.count);
+      responses.add({ ...labels, rcode, plugin: zone === "." ? "forward" : "kubernetes" }, tally.count);
+      tally.count = 0;
+    }
+  });
+  return {
+    answered({ requestBytes, responseBytes, seconds, ...alike }) {
+      const { transport, zone } = alike;
+      const key = `${transport} ${alike.family} ${alike.type} ${zone} ${alike.code}`;
+      const tally = tallies.get(key) ?? { alike, count: 0 };
+      tally.count++;
+      tallies.set(key, tally);
+      const labels = { server, zone, view: "" };
       durations.observe(seconds, labels);
       requestSizes.observe(requestBytes, { ...labels, proto: transport });
       responseSizes.observe(responseBytes, { ...labels, proto: transport });

@@ -7,6 +7,8 @@ const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
 
 /** What has names in the cluster, to be asked by name or by address. */
 export interface ServiceNames {
+  /** Rises with each change of what is known. */
+  readonly revision: number;
   hasNamespace(name: string): boolean;
   find(namespace: string, name: string): NamedService | undefined;
   /** The names, without the zone, of those who have an address: `web.default.svc`, `db-0.db.default.svc`. */
@@ -32,6 +34,7 @@ export function createServiceDirectory(): ServiceDirectory {
   const namespaces = new Set<string>();
   const entries = new Map<string, Entry>();
   const owners = new Map<string, Set<string>>();
+  let revision = 0;
 
   const change = (key: string, update: (entry: Entry) => void) => {
     const entry = entries.get(key) ?? { service: undefined, slices: new Map(), named: undefined };
@@ -51,10 +54,14 @@ export function createServiceDirectory(): ServiceDirectory {
   };
 
   return {
+    get revision() {
+      return revision;
+    },
     hasNamespace: (name) => namespaces.has(name),
     find: (namespace, name) => entries.get(`${namespace}/${name}`)?.named,
     namesOf: (address) => [...(owners.get(address) ?? [])],
     changeNamespaces(changes) {
+      revision++;
       for (const { type, object } of changes) {
         const name = object.metadata?.name ?? "";
         if (type === "DELETED") namespaces.delete(name);
@@ -62,6 +69,7 @@ export function createServiceDirectory(): ServiceDirectory {
       }
     },
     changeServices(changes) {
+      revision++;
       for (const { type, object } of changes) {
         change(`${object.metadata?.namespace}/${object.metadata?.name}`, (entry) => {
           entry.service = type === "DELETED" ? undefined : object;
@@ -69,6 +77,7 @@ export function createServiceDirectory(): ServiceDirectory {
       }
     },
     changeSlices(changes) {
+      revision++;
       for (const { type, object, previous } of changes) {
         const slice = object.metadata?.name ?? "";
         const key = serviceKeyOf(object);
