@@ -33,7 +33,10 @@ export interface ServedRequest {
    * of all strangers have, and counts among those of its user.
    */
   vouch(user: string): void;
-  /** Rejects with a CodedError: `body-too-large` when there is more, `body-aborted` when the client left. */
+  /**
+   * Rejects with a CodedError: `body-too-large` when there is more, `body-in-pieces` when thousands of chunks have hardly
+   * any bytes, `body-aborted` when the client left.
+   */
   readBody(maxBytes: number): Promise<Buffer>;
   /**
    * The body as it arrives, no faster than it is read and for as long as the client takes. It breaks when the client

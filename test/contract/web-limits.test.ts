@@ -1,16 +1,20 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
+import { PassThrough, Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { AnswerWriter, HttpLimits, HttpServer } from "../../src/host/http-server.ts";
 import { listenHttp } from "../../src/host/linux/network/listen-http.ts";
+import { END_HEADERS, FRAME, frameBytes, PREFACE, requestOf } from "./api/http2-frames.ts";
 import { issueLoopbackCertificate, type LoopbackCertificates, webOptions } from "./loopback-certificate.ts";
 
 /** For what a case is not about. */
 const LONG_MS = 600_000;
 const SHORT_MS = 400;
 const LONG_ANSWER = Buffer.alloc(64 * 1024 * 1024, "x");
+const FLOOD_BYTES = 48 * 1024 * 1024;
 const HEADERS = "Host: x\r\n";
 
 /** Each case holds one thing back, and is cut off for it while others are served. */
@@ -42,8 +46,13 @@ describe("a server whose clients take and do not give", () => {
       const [user] = request.header("authorization");
       if (user !== undefined) request.vouch(user);
       if (request.path === "/stream") return { ...answer, body: { stream: (writer) => void writers.push(writer) } };
-      if (request.method === "POST") {
-        const body = request.readBody(1000);
+      if (request.path === "/unread") return { ...answer, body: "unread\n" };
+      if (request.path === "/passed-on") {
+        await finished(request.bodyStream()?.pipe(new PassThrough()).resume() ?? Readable.from([])).catch(
+          () => undefined,
+        );
+      } else if (request.method === "POST") {
+        const body = request.readBody(request.path === "/long-body" ? 100_000 : 1000);
         bodies.push(body.catch((error: unknown) => error));
         await body;
       }
@@ -162,6 +171,58 @@ describe("a server whose clients take and do not give", () => {
     const [headers] = await once(next, "response");
     expect(headers).toMatchObject({ ":status": 200 });
     session.destroy();
+  });
+
+  /** Returns what could be sent before the server hung up; the flood is far more than it may read. */
+  async function flood(socket: TLSSocket, first: Buffer, next: Buffer): Promise<number> {
+    socket.resume();
+    socket.write(first);
+    while (!socket.destroyed && socket.bytesWritten < FLOOD_BYTES) {
+      const isTaken = await new Promise<boolean>((resolve) => {
+        socket.once("close", () => resolve(false));
+        socket.write(next, (error) => resolve(error === undefined || error === null));
+      });
+      if (!isTaken) break;
+    }
+    return socket.bytesWritten;
+  }
+
+  const CHUNKS = Buffer.from("1\r\na\r\n".repeat(10_000));
+  const FRAMES = Buffer.concat(
+    Array.from({ length: 7_000 }, () => frameBytes({ type: FRAME.data, stream: 1, payload: Buffer.from("a") })),
+  );
+
+  it.each(["/", "/unread", "/passed-on"])(
+    "cuts off who sends a body to %s byte by byte over HTTP/1.1",
+    async (path) => {
+      await listen({});
+      const head = `POST ${path} HTTP/1.1\r\n${HEADERS}Transfer-Encoding: chunked\r\n\r\n`;
+      const sentBytes = await flood(await connectSecurely(), Buffer.from(head), CHUNKS);
+      expect(sentBytes).toBeLessThan(FLOOD_BYTES);
+      await expectServed();
+    },
+  );
+
+  it("says what is wrong with a body of thousands of small chunks, and reads on", async () => {
+    await listen({});
+    const body = "1\r\n \r\n".repeat(5_000);
+    const socket = await connectSecurely();
+    socket.write(`POST /long-body HTTP/1.1\r\n${HEADERS}Transfer-Encoding: chunked\r\n\r\n${body}0\r\n\r\n`);
+    const [chunk] = await once(socket, "data");
+    expect(String(chunk)).toContain("too many small pieces");
+    expect(await bodies[0]).toMatchObject({ code: "body-in-pieces" });
+    socket.write(get("/"));
+    const [next] = await once(socket, "data");
+    expect(String(next)).toContain("200 OK");
+  });
+
+  it.each(["/", "/passed-on"])("cuts off who sends a body to %s byte by byte over HTTP/2", async (path) => {
+    await listen({});
+    const opened = { type: FRAME.headers, flags: END_HEADERS, stream: 1, payload: requestOf(path, "POST") };
+    const first = Buffer.concat([PREFACE, frameBytes({ type: FRAME.settings }), frameBytes(opened)]);
+    const sentBytes = await flood(await connectSecurely("h2"), first, FRAMES);
+    expect(sentBytes).toBeLessThan(FLOOD_BYTES);
+    await expectServed();
   });
 
   it.each(["/long", "/pieces"])("cuts off who does not read the answer to %s", async (path) => {

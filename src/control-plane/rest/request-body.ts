@@ -61,7 +61,9 @@ async function readBytes(request: ServedRequest): Promise<Buffer> {
   try {
     return await request.readBody(MAX_BODY_BYTES);
   } catch (error) {
-    if (codeOf(error) !== "body-too-large") throw badRequestError("the body of the request could not be read");
+    const code = codeOf(error);
+    if (code === "body-in-pieces") throw badRequestError("the body of the request comes in too many small pieces");
+    if (code !== "body-too-large") throw badRequestError("the body of the request could not be read");
     throw new ApiError("RequestEntityTooLarge", `Request entity too large: limit is ${MAX_BODY_BYTES}`);
   }
 }

@@ -45,9 +45,14 @@ export function remembered(name: string, value: string): Buffer {
 
 export const NEWEST_REMEMBERED = 0x80 | 62;
 
-/** `GET` of a path, from the static table where it has the field. */
-export function requestOf(path: string): Buffer {
-  return Buffer.concat([Buffer.from([0x82, 0x87]), Buffer.from([0x04]), text(path), literal("host", "x")]);
+/** A request for a path, from the static table where it has the field. */
+export function requestOf(path: string, method: "GET" | "POST" = "GET"): Buffer {
+  return Buffer.concat([
+    Buffer.from([method === "GET" ? 0x82 : 0x83, 0x87]),
+    Buffer.from([0x04]),
+    text(path),
+    literal("host", "x"),
+  ]);
 }
 
 function text(value: string): Buffer {

@@ -4,6 +4,8 @@ import { sendAndLeave, startApiServer } from "./api-server.ts";
 const GET = "GET /api/v1/namespaces/default HTTP/1.1\r\nHost: x\r\n\r\n";
 const BODY = '{"metadata":{"name":"a"}}';
 const POST = `POST /api/v1/namespaces/default/configmaps?dryRun=All HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+/** What costs a server more to read than a client to send. */
+const BYTE_BY_BYTE = "1\r\na\r\n".repeat(20_000);
 const OTHERS_EVERY = 8;
 
 /** The bytes of connections of HTTP/1.1 to the API server: heads, lengths, chunks, upgrades, requests after requests. */
@@ -14,6 +16,7 @@ export const http1Target: Target = {
     GET + GET,
     `${POST}Content-Length: ${BODY.length}\r\n\r\n${BODY}${GET}`,
     `${POST}Transfer-Encoding: chunked\r\n\r\n5;a=b\r\n${BODY.slice(0, 5)}\r\n${(BODY.length - 5).toString(16)}\r\n${BODY.slice(5)}\r\n0\r\nX: y\r\n\r\n`,
+    `${POST}Transfer-Encoding: chunked\r\n\r\n${BYTE_BY_BYTE}0\r\n\r\n${GET}`,
     `${POST}Expect: 100-continue\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
     "GET /api/v1/namespaces/default/pods/a/exec?command=a&stdout=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n\r\n",
     "POST /api/v1/namespaces/default/pods/a/portforward HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: portforward.k8s.io\r\n\r\n\x80\x03\x00\x01",

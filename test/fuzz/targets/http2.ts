@@ -23,6 +23,15 @@ const bytes = (...values: readonly number[]) => Buffer.from(values);
 const bomb = Buffer.concat([requestOf("/version"), remembered("x-bomb", "y".repeat(200)), Buffer.alloc(50, 0xbe)]);
 
 /** The bytes of connections of HTTP/2 to the API server: frames, header blocks, settings, windows. */
+const post: Frame = {
+  type: FRAME.headers,
+  flags: END_HEADERS,
+  stream: 1,
+  payload: requestOf("/api/v1/namespaces/default/configmaps?dryRun=All", "POST"),
+};
+/** What costs a server more to read than a client to send. */
+const byteOfBody: Frame = { type: FRAME.data, stream: 1, payload: bytes(97) };
+
 export const http2Target: Target = {
   name: "http2",
   runs: 16,
@@ -48,6 +57,7 @@ export const http2Target: Target = {
       { type: FRAME.priority, stream: 1, payload: bytes(0, 0, 0, 3, 16) },
     ),
     frames(settings, { type: FRAME.headers, flags: END_HEADERS | END_STREAM, stream: 1, payload: bomb }),
+    frames(settings, post, ...Array.from({ length: 20_000 }, () => byteOfBody)),
     frames(settings, get("/version", 1), { type: FRAME.goAway, payload: Buffer.alloc(8) }, get("/version", 3)),
   ],
   words: [

@@ -3,6 +3,7 @@ import { request as requestSecure } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import { AbortedError, throwIfAborted } from "../../../base/abort.ts";
+import { createByteCollector } from "../../../base/byte-collector.ts";
 import type { WebServer } from "../../web-call.ts";
 import { limitConnecting } from "./dial.ts";
 
@@ -50,6 +51,8 @@ export type Reply =
   | { readonly kind: "answered"; readonly status: number; readonly message: IncomingMessage }
   | { readonly kind: "upgraded"; readonly message: IncomingMessage; readonly socket: Duplex };
 
+/** What is written without waiting for further chunks. */
+const WRITTEN_AT_ONCE_BYTES = 64 * 1024;
 /** TCP notices a peer that has gone without a word after this much quiet, as with Go's dialer. */
 const KEEP_ALIVE_MS = 15_000;
 const MAX_LENIENT_HEAD_BYTES = 1024 * 1024;
@@ -135,16 +138,31 @@ function headerValues(headers: OutgoingRequest["headers"]): Record<string, strin
 
 /**
  * A server may answer before it has read everything. The rest of the body is thrown away, and its sender gets the
- * answer.
+ * answer. Chunks that come at once are written as one, because a write takes as long as tens of kilobytes.
  */
 function sendBody(body: Readable, request: ClientRequest): void {
   body.once("error", (error) => request.destroy(error));
   body.once("close", () => {
     if (!body.readableEnded) request.destroy(new Error("unexpected EOF"));
   });
+  let isOver = false;
   request.once("close", () => {
-    body.unpipe(request);
+    isOver = true;
     body.resume();
   });
-  body.pipe(request);
+  const collected = createByteCollector();
+  const write = () => {
+    if (collected.length > 0 && !isOver && !request.write(collected.take())) body.pause();
+  };
+  body.on("data", (chunk: Buffer) => {
+    if (isOver) return;
+    if (collected.length === 0) setImmediate(write);
+    collected.add(chunk);
+    if (collected.length >= WRITTEN_AT_ONCE_BYTES) write();
+  });
+  request.on("drain", () => body.resume());
+  body.once("end", () => {
+    write();
+    if (!isOver) request.end();
+  });
 }

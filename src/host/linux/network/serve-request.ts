@@ -15,7 +15,7 @@ import type { PieceBuffers } from "./piece-buffers.ts";
 import { joinRequestLine } from "./request-line.ts";
 import { endSoon, sendAnswer } from "./send-answer.ts";
 import type { SendQueue } from "./send-queue.ts";
-import { describeRequest, hasBody, Lifetime, type RawRequest } from "./served-request.ts";
+import { describeRequest, discardBody, hasBody, Lifetime, type RawRequest } from "./served-request.ts";
 import type { TrackedConnections } from "./track-connections.ts";
 
 interface ServerMeans {
@@ -54,6 +54,7 @@ export async function serveRequest(means: ServerMeans, ...[raw, response]: Excha
     else onOver?.();
     if (lifetime.isOver || isTakenOver(body)) abandon(answer, lifetime);
     else sendAnswer({ ...answer, body }, describeExchange(means, { raw, response, lifetime }));
+    if (!isHttp2(raw) && hasBody(raw)) discardBody(raw, lifetime);
   } catch {
     lifetime.giveUp();
   }

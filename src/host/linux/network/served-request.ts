@@ -18,6 +18,7 @@ export class Lifetime {
   #watcher: LifetimeWatcher | undefined;
   #heldBytes = 0;
   #waitsSince: number | undefined;
+  #chunks = 0;
 
   /** `cutOff` ends the exchange without an answer. */
   constructor(cutOff: () => void) {
@@ -55,6 +56,12 @@ export class Lifetime {
     this.#watcher?.held(bytes);
   }
 
+  /** Notes a chunk of the request's body, also after its lifetime. False when too many small ones have come. */
+  takeChunk(bytes: number, fairBytes: number): boolean {
+    this.#chunks++;
+    return this.#chunks <= FREE_CHUNKS || this.#watcher?.takesChunk(bytes, fairBytes) !== false;
+  }
+
   /** Notes that it is the client's turn: the exchange does not go on before the client reads or writes. */
   waitForClient(): void {
     this.#waitsSince = performance.now();
@@ -83,12 +90,17 @@ export class Lifetime {
   }
 }
 
+/** The first chunks of a body are part of what its request costs anyway. */
+const FREE_CHUNKS = 16;
+
 /** What a lifetime tells of itself. */
 export interface LifetimeWatcher {
   /** The client has proven who it is. */
   vouched(user: string): void;
   /** The request holds so many bytes more. */
   held(bytes: number): void;
+  /** A chunk of a body has come. Answers whether it is to be taken. */
+  takesChunk(bytes: number, fairBytes: number): boolean;
   /** It is told once. */
   ended(lifetime: Lifetime): void;
 }
@@ -174,7 +186,12 @@ class ReceivedRequest implements ServedRequest {
   }
 
   bodyStream(): Readable | undefined {
-    return hasBody(this.#raw) ? this.#raw : undefined;
+    if (!hasBody(this.#raw)) return undefined;
+    // A listener sets the body in motion, so that this one waits until somebody reads.
+    this.#raw.once("resume", () => {
+      this.#raw.on("data", ({ length }: Buffer) => this.#lifetime.takeChunk(length, FAIR_PASSED_BYTES));
+    });
+    return this.#raw;
   }
 }
 
@@ -242,6 +259,24 @@ function isTls(socket: Socket): socket is TLSSocket {
   return "getPeerCertificate" in socket || Reflect.get(socket, "getPeerCertificate") !== undefined;
 }
 
+/** Clients of the API write their bodies as a whole, and Node.js reads them in pieces of kilobytes. */
+const FAIR_BYTES = 256;
+/** The rest of a body that was refused is of no use to anybody. */
+const FAIR_DISCARDED_BYTES = 4096;
+/** Programs write to each other line by line, and as fast as they can. */
+const FAIR_PASSED_BYTES = 32;
+
+/** Reads and throws away the body of a request that was answered without it. Nothing else counts what comes of it. */
+export function discardBody(raw: IncomingMessage, lifetime: Lifetime): void {
+  if (raw.complete || raw.destroyed || raw.listenerCount("data") > 0) return;
+  let bytes = 0;
+  raw.on("data", ({ length }: Buffer) => {
+    bytes += length;
+    lifetime.takeChunk(length, FAIR_DISCARDED_BYTES);
+    if (bytes > MAX_DISCARDED_BYTES) raw.destroy();
+  });
+}
+
 /** Bytes that a client may go on sending after its body was too long; they are read and thrown away. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
@@ -250,19 +285,24 @@ function readBody(raw: RawRequest, maxBytes: number, lifetime: Lifetime): Promis
     if (raw.destroyed) return reject(new CodedError("body-aborted", "the body could not be read: the client left"));
     const collected = createByteCollector();
     let bytes = 0;
-    let isTooLong = false;
+    let isRefused = false;
     let isComplete = false;
+    const refuse = (error: Error) => {
+      // The rest is read on, because a client that still sends would otherwise not see the answer.
+      isRefused = true;
+      collected.take();
+      reject(error);
+    };
     raw.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= maxBytes) {
+      const isFair = lifetime.takeChunk(chunk.length, isRefused ? FAIR_DISCARDED_BYTES : FAIR_BYTES);
+      if (bytes > MAX_DISCARDED_BYTES) raw.destroy();
+      else if (isRefused) return;
+      else if (bytes > maxBytes) refuse(new CodedError("body-too-large", `the body is longer than ${maxBytes} bytes`));
+      else if (!isFair) refuse(new CodedError("body-in-pieces", "the body comes in too many small pieces"));
+      else {
         collected.add(chunk);
         lifetime.hold(chunk.length);
-      } else if (bytes > MAX_DISCARDED_BYTES) raw.destroy();
-      else if (!isTooLong) {
-        // The rest is read on, because a client that still sends would otherwise not see the answer.
-        isTooLong = true;
-        collected.take();
-        reject(new CodedError("body-too-large", `the body is longer than ${maxBytes} bytes`));
       }
     });
     raw.once("end", () => {

@@ -1,6 +1,7 @@
 import type { ServerHttp2Session } from "node:http2";
 import type { Server, Socket } from "node:net";
 import type { HttpLimits, HttpServerOptions } from "../../http-server.ts";
+import { type ChunkAllowance, createChunkAllowance } from "./chunk-allowance.ts";
 import { type Client, createClientShares } from "./client-shares.ts";
 import type { Lifetime, LifetimeWatcher, RawRequest } from "./served-request.ts";
 import { findGreedyHeads } from "./unfinished-heads.ts";
@@ -29,6 +30,8 @@ interface Connection extends Client {
   readonly open: Set<Lifetime>;
   /** Hears of the lifetimes of all requests; made with the first. */
   watcher: LifetimeWatcher | undefined;
+  /** What the bodies of all its requests may come in; made with the first small one. */
+  chunks: ChunkAllowance | undefined;
   /** Milliseconds that the connection may stay as it is while no request is open. */
   patienceMs: number;
   /** The beginning of that time, in milliseconds of a clock that only rises. */
@@ -88,6 +91,12 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
         drop(greediest);
       }
     },
+    takesChunk(bytes, fairBytes) {
+      connection.chunks ??= createChunkAllowance(() => performance.now());
+      const verdict = connection.chunks.take(bytes, fairBytes);
+      if (verdict === "excessive") drop(connection);
+      return verdict === "fair";
+    },
     ended(lifetime) {
       connection.open.delete(lifetime);
       if (connections.has(connection)) shares.hold(connection, -lifetime.heldBytes);
@@ -114,7 +123,7 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
     const connection: Connection = {
       ...{ socket, session: undefined, open: new Set(), isStale: false, since: performance.now(), readBefore: 0 },
       patienceMs: isSecure ? limits.greetingMs : limits.headersMs,
-      ...{ address: remoteAddress, user: undefined, heldBytes: 0, watcher: undefined },
+      ...{ address: remoteAddress, user: undefined, heldBytes: 0, watcher: undefined, chunks: undefined },
     };
     connections.add(connection);
     shares.come(connection);
