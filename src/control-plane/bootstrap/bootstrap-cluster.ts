@@ -19,6 +19,7 @@ import {
 import { CLUSTER_INFO, CLUSTER_INFO_POLICY, clusterInfo, reconcileClusterInfo } from "./cluster-info.ts";
 import {
   API_SERVICE,
+  type ApiEndpoint,
   apiEndpoints,
   apiService,
   type ClusterFacts,
@@ -69,7 +70,7 @@ export async function bootstrapCluster(
   await Promise.all([
     // What the admission of others' objects looks up is there then: the namespaces, and these classes.
     step(STEPS.admission, priorityClasses),
-    step(STEPS.apiService, ensureAll([apiService(endpoint)]), ensureAll(apiEndpoints(endpoint), reconcileFields)),
+    step(STEPS.apiService, ensureApiService({ reader, writer }, endpoint)),
     step(STEPS.authority, ensureAll([clientAuthority(facts)], reconcileData)),
     step(STEPS.policy, ensureAll(DEFAULT_POLICY, reconcilePolicy)),
     step(
@@ -81,6 +82,15 @@ export async function bootstrapCluster(
     ensureClusterDns({ reader, writer }, clusterDns),
     ensureClusterInfo({ reader, writer }, facts),
   ]);
+}
+
+/** Makes the service by which pods find the API server, which stays as it is where it is there, and sets its endpoints. */
+export async function ensureApiService(
+  deps: { reader: ResourceReader; writer: ResourceWriter },
+  endpoint: ApiEndpoint,
+): Promise<void> {
+  await ensure(deps, apiService(endpoint), undefined);
+  await Promise.all(apiEndpoints(endpoint).map((object) => ensure(deps, object, reconcileFields)));
 }
 
 /** The services that the start makes: that of the API server, and that of the names where they are ours to serve. */

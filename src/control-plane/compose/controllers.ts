@@ -1,5 +1,6 @@
 import { splitServiceRanges } from "../../api/service-addresses.ts";
 import type { Authorizer } from "../access/rbac.ts";
+import { createApiServiceKeeper } from "../bootstrap/api-service-keeper.ts";
 import type { Controller, ControllerDeps } from "../control-loop/controller.ts";
 import type { StartHooks } from "../control-loop/start-hooks.ts";
 import { createAddressRepair } from "../controllers/addresses/address-repair.ts";
@@ -80,15 +81,16 @@ interface ControllerParts
 /** The controllers that run beside the API server. */
 export function composeControllers(
   parts: ControllerParts,
-  options: ControllerOptions & Pick<ControlPlaneConfig, "serviceCidr">,
+  options: ControllerOptions & Pick<ControlPlaneConfig, "serviceCidr" | "endpoint">,
 ): readonly Controller[] {
   const { scheduler = true, controllers = true } = options;
   const { localDirectories, manifests, hooks } = parts;
   return [
-    // In other clusters, the API server itself deletes events, tells flow schemas of their levels, and keeps its default
-    // range and the addresses of services.
+    // In other clusters, the API server itself deletes events, tells flow schemas of their levels, and keeps its own
+    // service, its default range and the addresses of services.
     createEventCleaner(parts),
     createDanglingSchemas(parts),
+    createApiServiceKeeper(parts, options.endpoint),
     createDefaultRangeKeeper(parts, { cidrs: splitServiceRanges(options.serviceCidr) }),
     hooks.whileRunning(createAddressRepair(parts), "poststarthook/start-service-ip-repair-controllers"),
     ...(scheduler ? [createScheduler({ ...parts, bind: createPodBinder(parts.registry) })] : []),

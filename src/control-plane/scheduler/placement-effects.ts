@@ -86,8 +86,12 @@ export function createPlacementEffects(deps: SchedulerDeps, { view, queue, event
       const pod = pendingPodOf(typed("Pod", object));
       const why = refusals.length === 0 ? message : describeRefusals(pod, refusals);
       tell(object, { type: "Warning", reason: NODES_REFUSED, message: why });
-      events.record({ about: object, type: "Warning", reason: "FailedScheduling", message });
-      await reportUnschedulable(deps, object, { message, nominatedNode });
+      // Upstream does not queue a pod whose claim is still to be made (`PreEnqueue`), and writes nothing: somebody else
+      // makes the claim, or says in the status that there will be none, and would have a conflict with what is written here.
+      if (!pod.deviceClaims.some(({ kind }) => kind === "not-made")) {
+        events.record({ about: object, type: "Warning", reason: "FailedScheduling", message });
+        await reportUnschedulable(deps, object, { message, nominatedNode });
+      }
       for (const claim of released) await releaseDevices(deps, typed("Pod", object), claim);
       if (preemption === undefined) return;
       log.info("pods make room for a more important one", {

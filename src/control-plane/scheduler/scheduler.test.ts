@@ -69,6 +69,19 @@ const FULL = "0/1 nodes are available: 1 Insufficient cpu.";
 const NO_VICTIMS = `${FULL} preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.`;
 
 describe("a pod", () => {
+  test("whose claim of devices is still to be made is left as it is, and bound when there is to be none", async () => {
+    const { create, createNode, podOf, changePod, events, nodeOf, clock } = setUp();
+    await createNode();
+    const { spec, ...rest } = pod({ name: "a" });
+    const resourceClaims = [{ name: "gpu", resourceClaimTemplateName: "gpu" }];
+    await create("pods", untyped({ ...rest, spec: { containers: [], ...spec, resourceClaims } }));
+    const before = podOf("a")?.metadata?.resourceVersion;
+    await clock.settle();
+    expect([podOf("a")?.metadata?.resourceVersion, events()]).toEqual([before, []]);
+    await changePod("a", (current) => ({ ...current, status: { resourceClaimStatuses: [{ name: "gpu" }] } }), "status");
+    expect(nodeOf("a")).toBe("n1");
+  });
+
   test("is bound as soon as it is there, without waiting for time to pass", async () => {
     const { createNode, createPod, nodeOf, events, clock } = setUp();
     await createNode();

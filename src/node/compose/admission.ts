@@ -3,6 +3,7 @@ import type { Node, Pod } from "../../api/gen/types.ts";
 import { podUid } from "../../api/pods.ts";
 import type { Part } from "../../base/run-parts.ts";
 import { readMachineNode, withMachineResources } from "../cluster/node-status/machine-node.ts";
+import { createDepartures } from "../pods/admission/departures.ts";
 import { createFit } from "../pods/admission/fit.ts";
 import { createFreshNode, type FreshNode } from "../pods/admission/fresh-node.ts";
 import { createNodeAdmission } from "../pods/admission/node-admission.ts";
@@ -72,12 +73,15 @@ export async function composeAdmission(
   const allocation = composeAllocation(foundation, neighbours);
   const node = () => sized(cluster?.ownNode.node() ?? machineNode);
   const newestPods = () => listNewestPods(workers.states(), neighbours.sources.desired.byUid);
+  const isNamed = (uid: string) => neighbours.sources.desired.byUid(uid) !== undefined;
+  const departures = createDepartures({ isNamed, onDecidable: inbox.offerDecidable });
   const findMisfit = createFit({
     node: () => withAssignedDevices(node(), devices.assignments),
     admittedPods: () => newestPods().map(runtime.resources.allocate),
     supportsSupplementalGroupsPolicy: runtime.handlers.supportsSupplementalGroupsPolicy,
     freshNode,
     room: preemption,
+    departures,
   });
   const admit = createPodAdmission({
     firstRules: [createPressureHandler({ pressure: pressure.pressure, isRunning: readings.running.isListed })],
@@ -95,13 +99,14 @@ export async function composeAdmission(
     findInfeasible: createInfeasibleResizes(neighbours, foundation.facts, foundation.config.featureGates),
     node,
     metrics: createResizeMetrics(metrics),
-    isNamed: (uid) => neighbours.sources.desired.byUid(uid) !== undefined,
+    isNamed,
     sync: (pod) => workers.update({ type: "update", subject: { kind: "pod", pod } }),
   });
   return {
     admit: resizes.admit,
     reviewResizes: () => resizes.review(newestPods()),
     forget(uid) {
+      departures.ended();
       preemption.release(uid);
       allocation.forget(uid);
       resizes.forget(uid);

@@ -72,6 +72,18 @@ describe.each(apiServersWithRange("10.96.0.0/16"))("addresses of services, on $n
     await vi.waitFor(async () => expect(await statusOf(`${ADDRESSES}/${ip}`)).toBe(200), TIMEOUT);
   });
 
+  it("have the API server's own first, which comes back when somebody deletes its service", async () => {
+    const path = "/api/v1/namespaces/default/services/kubernetes";
+    const before = await vi.waitFor(async () => await server.admin.object("GET", path), TIMEOUT);
+    await server.admin.json("DELETE", path);
+    await vi.waitFor(async () => {
+      const { metadata, spec } = await server.admin.object("GET", path);
+      expect(metadata.uid).not.toBe(before.metadata.uid);
+      expect(spec).toEqual(before["spec"]);
+      expect(spec).toMatchObject({ clusterIP: "10.96.0.1" });
+    }, TIMEOUT);
+  });
+
   it("are not those that others have", async () => {
     await create(ADDRESSES, address("10.96.0.77"));
     expect(await refusal("POST", services, service("clash", { clusterIP: "10.96.0.77" }))).toBe(

@@ -3,6 +3,7 @@ import type { Container, Node, Pod, PodSpec } from "../../../api/gen/types.ts";
 import { CONFIG_SOURCE_ANNOTATION } from "../../../api/well-known.ts";
 import { silentLog } from "../../../base/log.ts";
 import { createFakeClock } from "../../../host/fake/fake-clock.ts";
+import { createDepartures } from "./departures.ts";
 import { createFit, type RoomInMaking } from "./fit.ts";
 import { createFreshNode } from "./fresh-node.ts";
 
@@ -35,6 +36,8 @@ const NO_ROOM: RoomInMaking = {
   isOverdue: () => false,
   queue: () => undefined,
 };
+
+const NO_DEPARTURES = { isLeaving: () => false, queue: () => undefined };
 
 interface Case {
   readonly pod: Pod;
@@ -181,6 +184,7 @@ describe("a pod is held against what the node has", () => {
       supportsSupplementalGroupsPolicy: () => false,
       freshNode: undefined,
       room: NO_ROOM,
+      departures: NO_DEPARTURES,
     });
     expect(judge(pod)).toEqual(expected);
   });
@@ -217,6 +221,7 @@ describe("labels and taints that somebody changed a moment ago", () => {
       supportsSupplementalGroupsPolicy: () => true,
       freshNode,
       room: NO_ROOM,
+      departures: NO_DEPARTURES,
     });
     return { clock, decidable, judge, readings };
   }
@@ -270,6 +275,60 @@ describe("labels and taints that somebody changed a moment ago", () => {
   });
 });
 
+describe("where pods end that were deleted by force", () => {
+  const setUp = (isAwaited: (uid: string) => boolean = () => false) => {
+    const decidable: string[] = [];
+    const waitsForRoom: string[] = [];
+    const isNamed = (uid: string) => uid !== "other-0";
+    const departures = createDepartures({ isNamed, onDecidable: (uid) => void decidable.push(uid) });
+    let admitted = others(asking({ cpu: "1" }), asking({ cpu: "1" }));
+    const judge = createFit({
+      node: () => NODE,
+      admittedPods: () => admitted,
+      supportsSupplementalGroupsPolicy: () => false,
+      freshNode: undefined,
+      room: { ...NO_ROOM, isAwaited, queue: (uid) => void waitsForRoom.push(uid) },
+      departures,
+    });
+    const end = (uid: string) => {
+      admitted = admitted.filter(({ metadata }) => metadata?.uid !== uid);
+      departures.ended();
+    };
+    return { judge, end, decidable, waitsForRoom };
+  };
+
+  it("a pod that will fit without them waits for the last of them, and is asked about once for each", () => {
+    const { judge, end, decidable } = setUp();
+    const pod = makePod(asking({ cpu: "1" }));
+    expect(judge(pod)).toBe("undecided");
+    end("other");
+    expect(decidable).toEqual(["u"]);
+    expect(judge(pod)).toBe("undecided");
+    end("other-0");
+    expect(decidable).toEqual(["u", "u"]);
+    expect(judge(pod)).toBeUndefined();
+    end("other-1");
+    expect(decidable).toEqual(["u", "u"]);
+  });
+
+  it("a pod that will not fit then either is refused", () => {
+    const { judge, end, decidable } = setUp();
+    const pod = makePod(asking({ cpu: "1001m" }));
+    expect(judge(pod)).toEqual(outOf("cpu", "requested: 1001, used: 2000, capacity: 2000"));
+    end("other-0");
+    expect(decidable).toEqual([]);
+  });
+
+  it("a pod that needs what critical pods wait for, too, waits for both", () => {
+    const { judge, end, decidable, waitsForRoom } = setUp((uid) => uid === "other-1");
+    expect(judge(makePod(asking({ cpu: "2" })))).toBe("undecided");
+    end("other-0");
+    expect([decidable, waitsForRoom]).toEqual([["u"], []]);
+    expect(judge(makePod(asking({ cpu: "2" })))).toBe("undecided");
+    expect(waitsForRoom).toEqual(["u"]);
+  });
+});
+
 describe("where room is being made for critical pods", () => {
   const judgeWith = (admitted: readonly Pod[], room: Partial<RoomInMaking> = {}) =>
     createFit({
@@ -278,6 +337,7 @@ describe("where room is being made for critical pods", () => {
       supportsSupplementalGroupsPolicy: () => false,
       freshNode: undefined,
       room: { ...NO_ROOM, ...room },
+      departures: NO_DEPARTURES,
     });
   const critical = (spec: Partial<PodSpec>) => makePod({ ...spec, priority: 2_000_000_000 });
   const full = others(asking({ cpu: "1500m" }), asking({ cpu: "500m", memory: "1Gi" }));

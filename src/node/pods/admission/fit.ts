@@ -1,5 +1,6 @@
 import type { Node, Pod } from "../../../api/gen/types.ts";
 import { isCriticalPod, isStaticPod, podFullName, podUid } from "../../../api/pods.ts";
+import type { Departures } from "./departures.ts";
 import type { FreshNode } from "./fresh-node.ts";
 import type { PodRejection } from "./pod-rejection.ts";
 import { findUnmetPredicates, type MissingResource, rejectForeignSystem, rejectGroupsPolicy } from "./predicates.ts";
@@ -33,11 +34,12 @@ interface FitDeps {
   /** Undefined where nothing but the node agent changes the node object. */
   readonly freshNode: Pick<FreshNode, "ask" | "take"> | undefined;
   readonly room: RoomInMaking;
+  readonly departures: Pick<Departures, "isLeaving" | "queue">;
 }
 
 /** Whether the node has what the pod wants of it. */
 export function createFit(deps: FitDeps): (pod: Pod) => FitVerdict {
-  const { freshNode, room } = deps;
+  const { freshNode, room, departures } = deps;
 
   const judgeCritical = (unmet: ReturnType<typeof findUnmetPredicates>): PodRejection | RoomWanted => {
     // A lack of resources is no reason to refuse a critical pod, but no pod ends for one that cannot run for another
@@ -68,12 +70,15 @@ export function createFit(deps: FitDeps): (pod: Pod) => FitVerdict {
       return "undecided";
     }
     if (isCritical) return judgeCritical(unmet);
-    const staying = others.filter((other) => !room.isAwaited(podUid(other)));
-    if (staying.length === others.length || findUnmetPredicates({ pod, node, others: staying }).length > 0) {
-      return rejectionOf(first);
-    }
+    const fitsWithout = (isGoing: (uid: string) => boolean) => {
+      const staying = others.filter((other) => !isGoing(podUid(other)));
+      return staying.length < others.length && findUnmetPredicates({ pod, node, others: staying }).length === 0;
+    };
     // Upstream would not have looked at the pod before the room was made.
-    room.queue(uid);
+    if (fitsWithout(room.isAwaited)) room.queue(uid);
+    // Upstream lets the pod in beside those; the scheduler does not see them, and would have it refused again and again.
+    else if (fitsWithout((other) => room.isAwaited(other) || departures.isLeaving(other))) departures.queue(uid);
+    else return rejectionOf(first);
     return "undecided";
   };
 }
