@@ -147,5 +147,6 @@ function explainFailure(error: unknown): ServedAnswer {
   }
   if (codeOf(error) === "not-found") return refuse(404, messageOf(error));
   if (codeOf(error) === "body-too-large") return refuse(413, messageOf(error));
+  if (codeOf(error) === "body-in-pieces") return refuse(400, messageOf(error));
   return refuse(502, messageOf(error));
 }
