@@ -3,7 +3,7 @@ import type { DnsTransport } from "../host/dns-port.ts";
 import type { ClusterZone } from "./zone/resolve-name.ts";
 
 /** An answer, and what is counted of it. */
-export interface KeptAnswer {
+interface KeptAnswer {
   /** With the ID of the question that it was made for. */
   readonly message: Buffer;
   readonly type: string;
@@ -11,14 +11,14 @@ export interface KeptAnswer {
 }
 
 /** The zone's answers to the questions of the last second, which are asked again and again, by the bytes that ask. */
-export interface KeptAnswers {
+interface KeptAnswers {
   /** The answer with the ID of this question; undefined where none is kept. */
   recall(question: Buffer, transport: DnsTransport): KeptAnswer | undefined;
   keep(question: Buffer, transport: DnsTransport, answer: KeptAnswer): void;
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Of a question and the places of both, beside the answer. */
+/** What a question and its place take beside the answer. */
 const OVERHEAD_BYTES = 512;
 const ID_BYTES = 2;
 
