@@ -1,6 +1,7 @@
 import type { Container, Pod } from "../../../api/gen/types.ts";
 import { ImageSpec } from "../../../cri/gen/cri-v1.ts";
-import { findImageMountProblem, type RuntimeVersion } from "../../storage/volumes/image/image-mount-support.ts";
+import type { RuntimeVersion } from "../../../cri/runtime-release.ts";
+import { findImageMountProblem } from "../../storage/volumes/image/image-mount-support.ts";
 import type { ReadyVolume } from "../../storage/volumes/volume-plugin.ts";
 import type { PresentImage } from "../images/image-outcome.ts";
 import type { StartFailure } from "./start-failure.ts";

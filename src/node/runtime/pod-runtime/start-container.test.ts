@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { notFoundError } from "../../../api/api-error.ts";
 import type { Secret, VolumeMount } from "../../../api/gen/types.ts";
 import { CodedError } from "../../../base/errors.ts";
+import { NO_DEVICE_OPTIONS } from "../../resources/devices/device-options.ts";
 import type { ReadyVolume } from "../../storage/volumes/volume-plugin.ts";
 import type { EnvironmentRefs } from "../config/environment-refs.ts";
 import { createRuntimeRig, makePod, type RuntimeRigOptions } from "./__fixtures__/runtime-rig.ts";
@@ -311,6 +312,20 @@ describe("a container with volumes", () => {
       "example.com/gpu": "0",
       "io.kubernetes.container.restartCount": "0",
     });
+  });
+
+  it.each([
+    ["1.6.20~ds1", true],
+    ["1.7.24", false],
+    ["", false],
+  ])("says which devices containerd %s leaves out, and starts all the same: %s", async (version, expected) => {
+    const options = { ...NO_DEVICE_OPTIONS, cdiDevices: ["example.com/gpu=0"] };
+    const devices = { prepare: async () => ({ ok: true, options }) as const };
+    const rig = createRuntimeRig({ devices, runtimeVersion: () => ({ name: "containerd", version }) });
+    await rig.sync(makePod({ main: [{}] }));
+    expect(rig.cri.containers()).toHaveLength(1);
+    const says = rig.events().filter((event) => event.includes("IgnoredDevices"));
+    expect(says).toHaveLength(expected ? 1 : 0);
   });
 
   it("runs on the CPUs that it was given, without a quota of their time", async () => {

@@ -5,8 +5,8 @@ import { codeOf, messageOf } from "../../../base/errors.ts";
 import type { Timeline } from "../../../base/timeline.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import { type Cri, isCriError } from "../../../cri/port.ts";
+import { explainOldRuntime, type RuntimeVersion } from "../../../cri/runtime-release.ts";
 import type { Host } from "../../../host/port.ts";
-import type { RuntimeVersion } from "../../storage/volumes/image/image-mount-support.ts";
 import type { ReadyVolume } from "../../storage/volumes/volume-plugin.ts";
 import type { EnvironmentVariable } from "../config/environment.ts";
 import type { PresentImage } from "../images/image-outcome.ts";
@@ -109,6 +109,8 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
     const made = await deps.configs.container(input, signal);
     if ("reason" in made) return made;
     for (const warning of made.warnings) timeline.record(podReference(pod), { type: "Warning", ...warning });
+    const ignored = explainIgnoredDevices(deps.runtimeVersion(), made.config.CDIDevices);
+    if (ignored !== undefined) say(run, "Warning", "IgnoredDevices", ignored);
     const request = cri.CreateContainerRequest.fromPartial({
       podSandboxId: sandbox.id,
       config: made.config,
@@ -200,6 +202,16 @@ export function createContainerStarter(deps: ContainerStarterDeps): ContainerSta
       return failed;
     },
   };
+}
+
+/** An older runtime starts the container without these devices. It may have got the same by other fields, and goes on. */
+function explainIgnoredDevices(
+  runtime: RuntimeVersion,
+  devices: ReadonlyArray<{ readonly name: string }>,
+): string | undefined {
+  if (devices.length === 0) return undefined;
+  const problem = explainOldRuntime(runtime, "devices by CDI", { containerd: [1, 7] });
+  return problem && `The container lacks ${devices.map(({ name }) => name).join(", ")}: ${problem}`;
 }
 
 function failure(error: unknown, reason: StartFailure["reason"], signal: AbortSignal): StartFailure {
