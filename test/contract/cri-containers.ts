@@ -3,7 +3,8 @@ import { ContainerConfig, ContainerState, NamespaceMode } from "../../src/cri/ge
 import { CriError } from "../../src/cri/port.ts";
 import type { Driver } from "./cri-driver.ts";
 
-const TRAP = (code: number) => `trap 'exit ${code}' TERM; while true; do sleep 0.1; done`;
+/** It says when the trap is set. Before, the first process of a namespace takes no notice of the signal. */
+const TRAP = (code: number) => `trap 'exit ${code}' TERM; echo ready; while true; do sleep 0.1; done`;
 
 /** The life of a container, how it is stopped, and what runs in it besides. */
 export function describeContainers(current: () => Driver): void {
@@ -125,7 +126,7 @@ function describeStop(current: () => Driver): void {
   describe("stopping a container", () => {
     it("lets it exit by itself within the grace period", async () => {
       const driver = current();
-      const { id } = await driver.run(TRAP(7));
+      const { id } = await driver.runUntilPrinted(TRAP(7));
       const before = driver.runtime.clock.now();
       await driver.stop(id, 10);
       expect(driver.runtime.clock.now() - before).toBeLessThan(5_000);

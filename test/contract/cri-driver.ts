@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "vitest";
 import {
   ContainerConfig,
@@ -30,6 +32,8 @@ export interface Driver {
     script: string | string[],
     config?: PodSandboxConfig,
   ): Promise<{ id: string; sandboxId: string; config: PodSandboxConfig }>;
+  /** As `run`, and waits until it has printed a line. Fakes keep no logs, and run a script up to its first wait at once. */
+  runUntilPrinted(script: string): Promise<{ id: string }>;
   /** Waits until it has exited. */
   untilExited(id: string): Promise<ContainerStatus>;
   eventually(what: string, check: () => Promise<boolean> | boolean): Promise<void>;
@@ -92,6 +96,15 @@ export function createDriver(runtime: RuntimeUnderTest): Driver {
       const id = await driver.create({ id: sandboxId, config }, script);
       await driver.start(id);
       return { id, sandboxId, config };
+    },
+    async runUntilPrinted(script) {
+      const { id, config } = await driver.run(script);
+      if (config.logDirectory === "") return { id };
+      const log = join(config.logDirectory, "main_0.log");
+      await driver.eventually("it has printed a line", async () => {
+        return (await readFile(log, "utf8").catch(() => "")).endsWith("\n");
+      });
+      return { id };
     },
     async untilExited(id) {
       await driver.eventually("the container has exited", async () => {

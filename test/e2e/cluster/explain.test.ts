@@ -84,7 +84,7 @@ describe("nodelet explain, asked about the most usual causes", () => {
     });
   });
 
-  it.concurrent("a quota that lets no pod be made", async () => {
+  it.concurrent("a quota that lets no pod be made", async ({ expect }) => {
     await world.api.object("POST", "/api/v1/namespaces", {
       apiVersion: "v1",
       kind: "Namespace",
@@ -218,7 +218,7 @@ describe("nodelet explain, asked about the most usual causes", () => {
     });
   });
 
-  it.concurrent("a job whose pods fail, and a cron job whose last one did", async () => {
+  it.concurrent("a job whose pods fail, and a cron job whose last one did", async ({ expect }) => {
     const template = shellPod("x", "exit 3", { restartPolicy: "Never" });
     const jobTemplate = { spec: { backoffLimit: 0, template } };
     const spec = { schedule: "0 0 1 1 *", jobTemplate };

@@ -96,7 +96,9 @@ describe("claims of pods", () => {
     }
   });
 
-  it.concurrent("on a local device are formatted once, mounted once for all pods, and keep their data", async () => {
+  it.concurrent("on a local device are formatted once, mounted once for all pods, and keep their data", async ({
+    expect,
+  }) => {
     const device = await createLoopDevice(path("disk.img"), 16);
     try {
       const source = { local: { path: device.path, fsType: "ext4" } };

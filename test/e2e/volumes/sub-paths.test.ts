@@ -159,7 +159,9 @@ describe("parts of volumes, and mounts within them", () => {
     });
   });
 
-  it.concurrent("recursiveReadOnly: IfPossible runs where the runtime cannot; Enabled is refused, and says so", async () => {
+  it.concurrent("recursiveReadOnly: IfPossible runs where the runtime cannot; Enabled is refused, and says so", async ({
+    expect,
+  }) => {
     await mkdir(path("recursive"));
     const pod = (name: string, recursiveReadOnly: string) =>
       mountingPod(name, {
