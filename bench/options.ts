@@ -109,9 +109,9 @@ export const USAGE = `Usage: npm run bench -- [--quick] [--json] [--only <case>]
        npm run bench -- --compare <commit> [--touched] [--quick] [--only <case>]... [--program <file>]
 
 Measures the node agent against bare CRI calls on a containerd of its own, which needs root and containerd: alone, and
-as a node of a cluster (the cases cluster-… and volumes-…), where KUBELET_BIN names a Go kubelet beside that, and in a whole
-cluster that \`nodelet up\` starts (the cases up-…). Measures the control plane (the cases api-…) against bare disk writes and HTTPS, which needs neither; where KUBEBUILDER_ASSETS names the
-directory of kube-apiserver and etcd, against those too. Needs \`npm run build\`.
+as a node of a cluster (the cases cluster-… and volumes-…), where KUBELET_BIN names a Go kubelet beside that, and a whole
+cluster that \`nodelet up\` starts (the cases up-…). Measures the control plane (the cases api-…) against bare disk writes and
+HTTPS, which needs neither; where KUBEBUILDER_ASSETS names the directory of kube-apiserver and etcd, against those too. Needs \`npm run build\`.
 
 With --compare it builds that commit beside this tree, lets the two have turns within the cases and prints the ratio of
 each figure with its confidence interval. With --report it writes docs/performance.md.

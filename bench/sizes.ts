@@ -248,6 +248,6 @@ export const REPORT: Sizes = {
   growNodes: [1, 10, 100, 300],
   growIdleSeconds: 5,
   restarts: 3,
-  deploymentRounds: 2,
+  deploymentRounds: 1,
   dnsSeconds: 5,
 };
