@@ -45,8 +45,8 @@ export const upDeployment: UpCase = async ({ world, sizes, signal, progress }) =
   const of = { case: "up-deployment" } as const;
   const ratios = replicasMs.map((ms, round) => ms / (bareMs[round] ?? Number.NaN));
   return [
-    { ...timed({ ...of, name: `a deployment of ${replicas}, created → all replicas ready` }, replicasMs) },
-    { ...timed({ ...of, name: `${replicas} bare pods, created → all ready` }, bareMs) },
+    timed({ ...of, name: `a deployment of ${replicas}, created → all replicas ready` }, replicasMs),
+    timed({ ...of, name: `${replicas} bare pods, created → all ready` }, bareMs),
     {
       ...{ ...of, name: "the deployment to the bare pods", unit: "×", summary: summarize(ratios) },
       target: { of: "value", median: 1.1 },

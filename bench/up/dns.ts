@@ -13,7 +13,9 @@ const SOCKETS = 8;
 const OPEN = 16;
 const SECOND = 1_000;
 const THOUSAND = 1_000;
-const ID_BYTES = 2;
+/** Where the count of answer records is in a message's head. */
+const ANSWERS_AT = 6;
+const BUFFER_BYTES = 1024 * 1024;
 
 /** How many questions the cluster's DNS answers, at its service's address, and what processor time that takes. */
 export const upDns: UpCase = async ({ world, sizes, signal, progress }) => {
@@ -55,7 +57,7 @@ async function askFor(address: string, durationMs: number, signal: AbortSignal):
       };
       socket.on("error", () => undefined);
       socket.on("message", (answer) => {
-        if (countAnswers(answer) === 0) throw new Error(`${NAME} has no address`);
+        if (answer.readUInt16BE(ANSWERS_AT) === 0) throw new Error(`${NAME} has no address`);
         answers++;
         ask();
       });
@@ -69,10 +71,10 @@ async function askFor(address: string, durationMs: number, signal: AbortSignal):
 }
 
 function fill(socket: Socket, ask: () => void): void {
-  for (let open = 0; open < OPEN; open++) ask();
   // A datagram that is lost is not asked for again; it would be missing for the rest of the time.
-  socket.setSendBufferSize(2 ** 20);
-  socket.setRecvBufferSize(2 ** 20);
+  socket.setSendBufferSize(BUFFER_BYTES);
+  socket.setRecvBufferSize(BUFFER_BYTES);
+  for (let open = 0; open < OPEN; open++) ask();
 }
 
 /** A question for an address (RFC 1035, 4.1), with recursion desired as resolvers do. */
@@ -80,9 +82,4 @@ function encodeQuestion(): Buffer {
   const labels = NAME.split(".").flatMap((label) => [Buffer.from([label.length]), Buffer.from(label)]);
   const head = Buffer.from([0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
   return Buffer.concat([head, ...labels, Buffer.from([0, 0, 1, 0, 1])]);
-}
-
-/** The count of answer records in an answer's head. */
-function countAnswers(answer: Buffer): number {
-  return answer.readUInt16BE(3 * ID_BYTES);
 }

@@ -1,5 +1,5 @@
 import { decode } from "dns-packet";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { DnsPeer, DnsTransport } from "../host/dns-port.ts";
 import { createFakeClock } from "../host/fake/fake-clock.ts";
 import { answerWith, questionFor } from "./__fixtures__/messages.ts";
@@ -70,9 +70,11 @@ describe("answers", () => {
 
   it("are counted each, and follow the names when the same is asked again", async () => {
     const { ask, counted, names } = createRig();
+    const find = vi.spyOn(names, "find");
     const first = await ask(questionFor("web.default.svc.cluster.local", { id: 9 }));
     expect(await ask(questionFor("web.default.svc.cluster.local", { id: 10 }))).toEqual({ ...first, id: 10 });
     expect(counted).toEqual(["cluster.local. A NOERROR", "cluster.local. A NOERROR"]);
+    expect(find).toHaveBeenCalledTimes(1);
     names.changeServices(added({ metadata: { name: "web", namespace: "default" }, spec: { clusterIP: "10.3.0.2" } }));
     const later = await ask(questionFor("web.default.svc.cluster.local", { id: 11 }));
     expect(later?.answers).toMatchObject([{ data: "10.3.0.2" }]);

@@ -50,12 +50,8 @@ export function createDnsHandler(deps: AnswerDeps): DnsHandler {
       type: COUNTED_TYPES.has(query.type) ? nameRecordType(query.type) : "other",
       zone: isWithin(zone.domain, query.name) ? `${zone.domain}.` : ".",
     };
-    const own = answerFromZone(deps, query);
-    if (own !== undefined) {
-      kept.keep(bytes, transport, { message: own, ...about });
-      return count(own, about);
-    }
-    const answer = answerQuery(deps, query, peer);
+    const { answer, ofZone } = answerQuery(deps, query, peer);
+    if (ofZone !== undefined) kept.keep(bytes, transport, { message: ofZone, ...about });
     return answer instanceof Promise ? answer.then((message) => count(message, about)) : count(answer, about);
   };
 }
@@ -86,41 +82,37 @@ function isWithin(domain: string, name: string | undefined): boolean {
   return name !== undefined && (name === domain || name.endsWith(`.${domain}`));
 }
 
-/** The answer that the zone has by itself, which is the same until the zone changes; undefined for any other. */
-function answerFromZone(deps: AnswerDeps, query: DnsQuery): Buffer | undefined {
-  const { zone } = deps;
-  const { name, type } = query;
-  if (name === undefined || refuse(deps, query) !== undefined || !deps.isReady()) return undefined;
-  const found = resolveName(zone, name, type);
-  const isAuthoritative = true;
-  switch (found.kind) {
-    case "records": {
-      const { records: answers, additionals } = found;
-      return writeAnswer(query, { code: "NOERROR", isAuthoritative, answers, additionals });
-    }
-    case "nothing":
-      return writeAnswer(query, { code: "NOERROR", isAuthoritative, authorities: [startOfAuthority(zone)] });
-    case "no-such-name":
-      return writeAnswer(query, { code: "NXDOMAIN", isAuthoritative, authorities: [startOfAuthority(zone)] });
-    case "alias":
-    case "elsewhere":
-      return undefined;
-  }
+interface Answered {
+  readonly answer: Buffer | Promise<Buffer>;
+  /** The same answer where the zone has it by itself: it is the same until the zone changes. */
+  readonly ofZone?: Buffer;
 }
 
-function answerQuery(deps: AnswerDeps, query: DnsQuery, peer: DnsPeer): Buffer | Promise<Buffer> {
+function answerQuery(deps: AnswerDeps, query: DnsQuery, peer: DnsPeer): Answered {
   const { zone } = deps;
   const refusal = refuse(deps, query);
-  if (refusal !== undefined) return writeAnswer(query, refusal);
+  if (refusal !== undefined) return { answer: writeAnswer(query, refusal) };
   const { name, type } = query;
-  if (name === undefined) return forward(deps, query, peer);
-  if (isWithin(zone.domain, name) && !deps.isReady()) return writeAnswer(query, { code: "SERVFAIL" });
+  if (name === undefined) return { answer: forward(deps, query, peer) };
+  if (isWithin(zone.domain, name) && !deps.isReady()) return { answer: writeAnswer(query, { code: "SERVFAIL" }) };
   const found = resolveName(zone, name, type);
-  if (found.kind !== "alias") return forward(deps, query, peer);
-  if (type !== RECORD_TYPES.CNAME) {
-    return writeAliased(deps, { query, peer, record: found.record, target: found.target });
+  const fromZone = (content: AnswerContent): Answered => {
+    const answer = writeAnswer(query, { ...content, isAuthoritative: true });
+    return { answer, ofZone: answer };
+  };
+  switch (found.kind) {
+    case "records":
+      return fromZone({ code: "NOERROR", answers: found.records, additionals: found.additionals });
+    case "nothing":
+      return fromZone({ code: "NOERROR", authorities: [startOfAuthority(zone)] });
+    case "no-such-name":
+      return fromZone({ code: "NXDOMAIN", authorities: [startOfAuthority(zone)] });
+    case "alias":
+      if (type === RECORD_TYPES.CNAME) return fromZone({ code: "NOERROR", answers: [found.record] });
+      return { answer: writeAliased(deps, { query, peer, record: found.record, target: found.target }) };
+    case "elsewhere":
+      return { answer: forward(deps, query, peer) };
   }
-  return writeAnswer(query, { code: "NOERROR", isAuthoritative: true, answers: [found.record] });
 }
 
 /** What is answered without a look at the name; undefined for a question that deserves one. */
