@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "../base/errors.ts";
-import { type NodeReport, readNodeReport } from "../cluster/status/node-report.ts";
+import { type NodeReport, readChangedReport, readNodeReport } from "../cluster/status/node-report.ts";
 import { computePodRow } from "../cluster/status/pod-row.ts";
 import type { ExpectedPod } from "../cluster/supervisor/manifest-pods.ts";
 import { computeSettlement, type Settlement } from "../cluster/supervisor/settlement.ts";
@@ -42,8 +42,10 @@ export async function followUntilSettled(options: FollowOptions): Promise<Settle
 export async function followPods(options: Omit<FollowOptions, "expected">): Promise<void> {
   const seen = new Map<string, string>();
   let quiet = 0;
+  let revision = "";
   while (!options.signal.aborted) {
-    const report = await readReportIfRunning(options.socket);
+    const report = await ifRunning(async () => await readChangedReport(options.socket, revision));
+    revision = report?.revision ?? revision;
     const changed = report !== undefined && printChanges(seen, report, options.print);
     quiet = changed ? 0 : quiet + 1;
     // Another change often follows soon after a change. Otherwise a person does not mind a second or two.
@@ -53,8 +55,12 @@ export async function followPods(options: Omit<FollowOptions, "expected">): Prom
 
 /** Reads the report; undefined while the agent is being restarted. */
 export async function readReportIfRunning(socket: string): Promise<NodeReport | undefined> {
+  return await ifRunning(async () => await readNodeReport(socket));
+}
+
+async function ifRunning<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await readNodeReport(socket);
+    return await read();
   } catch (error) {
     if (codeOf(error) === "not-running") return undefined;
     throw error;

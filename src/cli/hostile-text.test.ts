@@ -51,6 +51,7 @@ const pod: Pod = {
   },
 };
 const report: Whole<NodeReport> = {
+  revision: "1",
   node: { name: "n", conditions: [condition], runtime: { name: "n", version: "v" } },
   pods: [pod],
   events: [],

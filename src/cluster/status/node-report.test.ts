@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { readNodeReport } from "./node-report.ts";
+import { readChangedReport, readNodeReport } from "./node-report.ts";
 
 let directory = "";
 const closers: Array<() => void> = [];
@@ -17,7 +17,8 @@ afterEach(async () => {
 
 async function serve(status: number, body: string): Promise<string> {
   const server = createServer((request, response) => {
-    response.writeHead(request.url === "/status" ? status : 404).end(body);
+    const isAsked = request.url === "/status" || request.url === "/status?unless=a%26b";
+    response.writeHead(isAsked ? status : 404).end(body);
   });
   const path = join(directory, "node.sock");
   await new Promise<void>((resolve) => server.listen(path, resolve));
@@ -26,8 +27,22 @@ async function serve(status: number, body: string): Promise<string> {
 }
 
 it("reads what the node agent tells on its socket", async () => {
-  const report = { node: { name: "n", conditions: [], runtime: { name: "r", version: "1" } }, pods: [], events: [] };
+  const report = {
+    revision: "1",
+    node: { name: "n", conditions: [], runtime: { name: "r", version: "1" } },
+    pods: [],
+    events: [],
+  };
   expect(await readNodeReport(await serve(200, JSON.stringify(report)))).toEqual(report);
+});
+
+it("reads nothing while the pods are as it knows them", async () => {
+  expect(await readChangedReport(await serve(304, ""), "a&b")).toBeUndefined();
+});
+
+it("reads what changed", async () => {
+  const report = { revision: "2", node: { name: "n", conditions: [], runtime: {} }, pods: [], events: [] };
+  expect(await readChangedReport(await serve(200, JSON.stringify(report)), "a&b")).toEqual(report);
 });
 
 it.each([

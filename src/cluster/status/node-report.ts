@@ -5,6 +5,8 @@ import { getOnce } from "../../host/linux/network/get-once.ts";
 
 /** What the node agent says about itself on its status socket, `GET /status`. */
 export interface NodeReport {
+  /** Another one whenever the pods have changed. */
+  revision: string;
   node: { name: string; conditions: NodeCondition[]; runtime: { name: string; version: string } };
   /** The pods have their status. */
   pods: Pod[];
@@ -23,19 +25,30 @@ export interface PodEvent {
 }
 
 const TIMEOUT_MS = 10_000;
+const OK = 200;
+const UNCHANGED = 304;
 const MAX_REPORT_BYTES = 64 * 1024 * 1024;
 
 /** Rejects with `not-running` when nothing listens on the socket, `bad-report` when the answer is no report. */
 export async function readNodeReport(socketPath: string): Promise<NodeReport> {
-  const value = await readFromNode(socketPath, "/status");
-  if (!isNodeReport(value))
-    throw new CodedError("bad-report", `${socketPath} answers something else than a node's status`);
-  return value;
+  return asReport(await readFromNode(socketPath, "/status"), socketPath);
+}
+
+/** As `readNodeReport`; undefined while the pods are as the report of this revision tells. */
+export async function readChangedReport(socketPath: string, revision: string): Promise<NodeReport | undefined> {
+  const { status, text } = await get(socketPath, `/status?unless=${encodeURIComponent(revision)}`);
+  if (status === UNCHANGED) return undefined;
+  return asReport(parseJson(text), socketPath);
 }
 
 /** Reads a page of JSON from the node agent's socket. Rejects with `not-running` and `bad-report`. */
 export async function readFromNode(socketPath: string, path: string): Promise<unknown> {
-  return parseJson(await get(socketPath, path));
+  return parseJson((await get(socketPath, path)).text);
+}
+
+function asReport(value: unknown, socketPath: string): NodeReport {
+  if (isNodeReport(value)) return value;
+  throw new CodedError("bad-report", `${socketPath} answers something else than a node's status`);
 }
 
 function parseJson(text: string): unknown {
@@ -53,11 +66,11 @@ function isNodeReport(value: unknown): value is NodeReport {
   return typeof node === "object" && node !== null && "name" in node && Array.isArray(value.pods);
 }
 
-async function get(socketPath: string, path: string): Promise<string> {
+async function get(socketPath: string, path: string): Promise<{ status: number; text: string }> {
   try {
     const request = { to: { socketPath }, path, timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_REPORT_BYTES };
     const { status, body } = await getOnce(request);
-    if (status === 200) return body.toString("utf8");
+    if (status === OK || status === UNCHANGED) return { status, text: body.toString("utf8") };
     throw new Error(`status ${status}`);
   } catch (error) {
     const message = `no node agent answers on ${socketPath}: ${messageOf(error)}`;

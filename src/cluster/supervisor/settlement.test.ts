@@ -7,7 +7,8 @@ const expected = [{ file: "web.yaml", namespace: "default", name: "web" }];
 const RUNNING: ContainerState = { running: { startedAt: "2026-01-01T00:00:00Z" } };
 
 function report(pods: Pod[], events: PodEvent[] = []): NodeReport {
-  return { node: { name: "node", conditions: [], runtime: { name: "containerd", version: "1.6.20" } }, pods, events };
+  const node = { name: "node", conditions: [], runtime: { name: "containerd", version: "1.6.20" } };
+  return { revision: "1", node, pods, events };
 }
 
 function pod(phase: string, state?: ContainerState, ready = state?.running !== undefined): Pod {

@@ -14,6 +14,7 @@ function createView(overrides: Partial<NodeView> = {}): NodeView {
     runtime: () => ({ name: "containerd", version: "v2.0.0" }),
     conditions: () => [{ type: "Ready", status: "True" }],
     pods: () => [pod],
+    revisionOf: (pods) => `${pods.length}`,
     runningPods: () => [],
     timeline: () => [{ ...record, at: Date.UTC(2026, 0, 1), firstAt: 0, count: 2 }],
     explainer: {
@@ -27,8 +28,8 @@ function createView(overrides: Partial<NodeView> = {}): NodeView {
   };
 }
 
-async function ask(handler: PageHandler, path: string, method = "GET") {
-  return await handler({ method, path, query: new URLSearchParams() });
+async function ask(handler: PageHandler, path: string, method = "GET", query = "") {
+  return await handler({ method, path, query: new URLSearchParams(query) });
 }
 
 const handlers = {
@@ -87,6 +88,7 @@ it("tells the node, its pods and what was decided in one document", async () => 
   const { body, headers } = await ask(handlers.socket, "/status");
   expect(headers).toEqual({ "content-type": "application/json" });
   expect(JSON.parse(body)).toEqual({
+    revision: "1",
     node: {
       name: "node-1",
       conditions: [{ type: "Ready", status: "True" }],
@@ -95,6 +97,11 @@ it("tells the node, its pods and what was decided in one document", async () => 
     pods: [pod],
     events: [{ ...record, at: "2026-01-01T00:00:00.000Z", count: 2 }],
   });
+});
+
+it("says nothing where its pods are as the client knows them", async () => {
+  expect(await ask(handlers.socket, "/status", "GET", "unless=1")).toEqual({ status: 304, body: "" });
+  expect(await ask(handlers.socket, "/status", "GET", "unless=0")).toMatchObject({ status: 200 });
 });
 
 it("fails where a check of health does", async () => {

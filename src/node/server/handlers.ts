@@ -17,6 +17,8 @@ export interface NodeView {
   conditions(): NodeCondition[];
   /** Every pod that the sources name, with its published status. */
   pods(): Pod[];
+  /** Names what these pods are like: another one after each change of one. */
+  revisionOf(pods: readonly Pod[]): string;
   /** Every pod for which the runtime has a ready sandbox or a running container. */
   runningPods(): Pod[];
   timeline(): readonly TimelineRecord[];
@@ -60,11 +62,16 @@ export function createReadOnlyHandler(view: NodeView): PageHandler {
 
 /**
  * Serves the socket that `nodelet status` asks: everything that the read-only port serves, and the whole node in one
- * document, and why the pods are as they are.
+ * document, and why the pods are as they are. With `?unless=<revision>` the document comes only where the pods have changed.
  */
 export function createNodeSocketHandler(view: NodeView): PageHandler {
   const readOnly = createReadOnlyHandler(view);
-  const status = route({ "/status": () => json(report(view)) });
+  const status = async (request: PageRequest): Promise<Page> => {
+    const pods = view.pods();
+    const revision = view.revisionOf(pods);
+    if (request.query.get("unless") === revision) return { status: 304, body: "" };
+    return await route({ "/status": () => json({ revision, ...report(view, pods) }) })(request);
+  };
   const explain = createExplainHandler(view.explainer);
   return async (request) => {
     if (request.path === EXPLAIN_ROOT || request.path.startsWith(`${EXPLAIN_ROOT}/`)) return await explain(request);
@@ -72,10 +79,10 @@ export function createNodeSocketHandler(view: NodeView): PageHandler {
   };
 }
 
-function report(view: NodeView) {
+function report(view: NodeView, pods: readonly Pod[]) {
   return {
     node: { name: view.nodeName, conditions: view.conditions(), runtime: view.runtime() },
-    pods: view.pods(),
+    pods,
     events: view.timeline().map(({ pod, type, reason, message, container, at, count }) => ({
       pod,
       type,

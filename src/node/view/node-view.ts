@@ -14,6 +14,7 @@ import type { RuntimeHealth } from "../runtime/reading/runtime-health.ts";
 import type { NodeView } from "../server/handlers.ts";
 import { createHealthChecks } from "../server/health-checks.ts";
 import { createExplainer } from "./create-explainer.ts";
+import { createPodsRevision } from "./pods-revision.ts";
 
 interface NodeViewDeps {
   nodeName: string;
@@ -63,6 +64,7 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
       const leaving = ending.filter((pod) => desired.byUid(podUid(pod)) === undefined);
       return [...wanted, ...leaving.map((pod) => withStatus(marked(pod, clock.now()), statuses.get(podUid(pod))))];
     },
+    revisionOf: createPodsRevision(clock.now()),
     runningPods: () => [...pleg.pods().values()].filter(isRunning).map(asPod),
     timeline: () =>
       [...desired.pods().map(podUid), ...workers.states().keys()].filter(isFirst).flatMap(deps.timeline.read),
