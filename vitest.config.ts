@@ -81,6 +81,8 @@ function rankOf({ moduleId }: TestSpecification): number {
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    // Modules are translated once for all projects and runs: that takes longer than most single files of tests.
+    experimental: { fsModuleCache: true },
     projects: [
       project("unit", ["src/**/*.test.ts", "test/{golden,fuzz,soak}/**/*.test.ts", "bench/**/*.test.ts"], {
         testTimeout: UNIT_TIMEOUT_MS,

@@ -12,6 +12,8 @@ const SOCKETS = 8;
 /** Questions that wait for their answers, on each socket. */
 const OPEN = 16;
 const SECOND = 1_000;
+/** A server that has just begun is still being compiled. */
+const WARM_UP_MS = 5_000;
 const THOUSAND = 1_000;
 /** Where the count of answer records is in a message's head. */
 const ANSWERS_AT = 6;
@@ -22,7 +24,7 @@ export const upDns: UpCase = async ({ world, sizes, signal, progress }) => {
   const address = world.serviceCidr.replace(/0\/16$/, "10");
   const pid = (await world.readPids()).get("dns");
   progress(`${sizes.dnsSeconds} s of questions`);
-  await askFor(address, SECOND, signal);
+  await askFor(address, WARM_UP_MS, signal);
   const cpuMs = await readCpuMs([pid]);
   const begun = performance.now();
   const answers = await askFor(address, sizes.dnsSeconds * SECOND, signal);

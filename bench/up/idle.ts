@@ -9,7 +9,8 @@ import { sleepingPod } from "../workload.ts";
 import { createObject, removePods } from "./objects.ts";
 import type { UpCase } from "./up-case.ts";
 
-const SETTLE_MS = 10_000;
+/** A hundred starts leave work behind: statuses are told, memory is collected, code is compiled again. */
+const SETTLE_MS = 60_000;
 const SECOND = 1_000;
 const PERCENT = 100;
 
