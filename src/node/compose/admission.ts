@@ -3,7 +3,7 @@ import type { Node, Pod } from "../../api/gen/types.ts";
 import { podUid } from "../../api/pods.ts";
 import type { Part } from "../../base/run-parts.ts";
 import { readMachineNode, withMachineResources } from "../cluster/node-status/machine-node.ts";
-import { createDepartures } from "../pods/admission/departures.ts";
+import { createDepartures, type Departures } from "../pods/admission/departures.ts";
 import { createFit } from "../pods/admission/fit.ts";
 import { createFreshNode, type FreshNode } from "../pods/admission/fresh-node.ts";
 import { createNodeAdmission } from "../pods/admission/node-admission.ts";
@@ -70,11 +70,11 @@ export async function composeAdmission(
   const sized = (node: Node) => withMachineResources(node, machineNode);
   const freshNode = cluster && composeFreshNode(foundation, cluster, sized);
   const preemption = createPreemption({ clock, log, timeline, metrics, workers, onDecidable: inbox.offerDecidable });
-  const allocation = composeAllocation(foundation, neighbours);
   const node = () => sized(cluster?.ownNode.node() ?? machineNode);
   const newestPods = () => listNewestPods(workers.states(), neighbours.sources.desired.byUid);
   const isNamed = (uid: string) => neighbours.sources.desired.byUid(uid) !== undefined;
   const departures = createDepartures({ isNamed, onDecidable: inbox.offerDecidable });
+  const allocation = composeAllocation(foundation, neighbours, departures);
   const findMisfit = createFit({
     node: () => withAssignedDevices(node(), devices.assignments),
     admittedPods: () => newestPods().map(runtime.resources.allocate),
@@ -124,11 +124,14 @@ export async function composeAdmission(
 function composeAllocation(
   { inbox }: Foundation,
   { sources, topology, cpus, memory, devices, readings, workers }: AdmissionNeighbours,
+  departures: Departures,
 ): PodAllocation {
   return createPodAllocation({
     ...joinProviders({ devices, cpus, memory, topology }),
     isRunning: readings.running.isListed,
     activePods: () => (sources.desired.allReady() ? listLivePods(workers.states()).map(podUid) : undefined),
+    leavingPods: () => listLivePods(workers.states()).filter((pod) => departures.isLeaving(podUid(pod))),
+    awaitDeparture: departures.queue,
     onDecidable: inbox.offerDecidable,
   });
 }

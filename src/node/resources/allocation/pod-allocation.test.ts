@@ -14,11 +14,18 @@ afterEach(() => {
 function createRig() {
   const done: string[] = [];
   const gates = new Map<string, () => void>();
-  const world = { running: new Set<string>(), active: new Set<string>(), refused: new Set<string>() };
+  const world = {
+    running: new Set<string>(),
+    active: new Set<string>(),
+    refused: new Set<string>(),
+    leaving: [makePod("plain")],
+  };
   const allocation = createPodAllocation({
     concerns: (pod) => podUid(pod) !== "plain",
     isRunning: (uid) => world.running.has(uid),
     activePods: () => [...world.active],
+    leavingPods: () => world.leaving,
+    awaitDeparture: (uid) => void done.push(`${uid} waits`),
     async allocate(pod) {
       const uid = podUid(pod);
       await new Promise<void>((resolve) => gates.set(uid, resolve));
@@ -102,4 +109,33 @@ it("keeps what a pod has that runs while its verdict waits, and takes it back wh
   world.active.clear();
   allocation.releaseStale();
   expect(done).toEqual(["kept runs", "kept runs", "kept "]);
+});
+
+it("lets a pod wait for what a pod holds that was deleted by force", async () => {
+  const { allocation, done, world, finish } = createRig();
+  world.refused.add("b");
+  world.leaving = [makePod("a")];
+  allocation.admit(makePod("b"));
+  await finish("b");
+  expect(done).toEqual(["kept b", "allocated b", "released b", "b waits"]);
+
+  world.leaving = [];
+  world.refused.clear();
+  expect(allocation.admit(makePod("b"))).toBe("undecided");
+  await finish("b");
+  expect(allocation.admit(makePod("b"))).toBeUndefined();
+});
+
+it("asks again where that pod ended while the other was refused", async () => {
+  const { allocation, done, world, finish } = createRig();
+  world.refused.add("b");
+  world.leaving = [makePod("a")];
+  allocation.admit(makePod("b"));
+  await new Promise((resolve) => setImmediate(resolve));
+  world.leaving = [];
+  await finish("b");
+  expect(done).toEqual(["kept b", "allocated b", "released b", "decidable b"]);
+  allocation.admit(makePod("b"));
+  await finish("b");
+  expect(allocation.admit(makePod("b"))).toEqual(REFUSAL);
 });

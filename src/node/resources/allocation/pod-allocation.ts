@@ -31,6 +31,10 @@ interface PodAllocationDeps {
   isRunning(podUid: string): boolean;
   /** The pods that were let in and have not ended; undefined while not all sources of pods are known. */
   activePods(): readonly string[] | undefined;
+  /** The pods that are wanted no longer and have not ended, which is what a deletion by force leaves. */
+  leavingPods(): readonly Pod[];
+  /** `onDecidable` is to follow when one of those has ended. */
+  awaitDeparture(podUid: string): void;
   /** Gives the pod what it asks for. */
   allocate(pod: Pod, signal: AbortSignal): Promise<AllocationRefusal | undefined>;
   /** Takes back what pods have that are neither active nor wait for their verdict. */
@@ -52,8 +56,12 @@ export function createPodAllocation(deps: PodAllocationDeps): PodAllocation {
     if (active !== undefined) deps.releaseOthers(new Set([...active, ...waiting.keys(), ...known.keys(), ...running]));
   };
 
+  /** What such a pod has comes back soon, and nobody is refused for want of it. */
+  const isHeldByLeaving = () => deps.leavingPods().some(deps.concerns);
+
   const allocateNext = async (uid: string, pod: Pod, signal: AbortSignal) => {
     releaseStale();
+    const didOthersHold = isHeldByLeaving();
     const refusal = await deps.allocate(pod, signal);
     if (waiting.get(uid) !== pod) {
       // The pod went meanwhile, or another of its name stands in line.
@@ -61,7 +69,12 @@ export function createPodAllocation(deps: PodAllocationDeps): PodAllocation {
       return;
     }
     waiting.delete(uid);
-    known.set(uid, refusal);
+    if (refusal !== undefined && didOthersHold) {
+      deps.release(uid);
+      if (isHeldByLeaving()) return deps.awaitDeparture(uid);
+    } else {
+      known.set(uid, refusal);
+    }
     deps.onDecidable(uid);
   };
 
