@@ -130,7 +130,7 @@ function composeAllocation(
     ...joinProviders({ devices, cpus, memory, topology }),
     isRunning: readings.running.isListed,
     activePods: () => (sources.desired.allReady() ? listLivePods(workers.states()).map(podUid) : undefined),
-    leavingPods: () => listLivePods(workers.states()).filter((pod) => departures.isLeaving(podUid(pod))),
+    leavingPods: () => departures.among(listLivePods(workers.states())),
     awaitDeparture: departures.queue,
     onDecidable: inbox.offerDecidable,
   });
