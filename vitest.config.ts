@@ -82,7 +82,7 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     projects: [
-      project("unit", ["src/**/*.test.ts", "test/{golden,fuzz,soak}/**/*.test.ts", "bench/**/*.test.ts"], {
+      project("unit", ["src/**/*.test.ts", "test/{golden,fuzz,soak,vm}/**/*.test.ts", "bench/**/*.test.ts"], {
         testTimeout: UNIT_TIMEOUT_MS,
         // Files share threads and modules: what they test keeps no state of its own, and loading it 480 times took minutes.
         pool: "threads",
