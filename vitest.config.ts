@@ -84,7 +84,7 @@ export default defineConfig({
     // Modules are translated once for all projects and runs: that takes longer than most single files of tests.
     experimental: { fsModuleCache: true },
     projects: [
-      project("unit", ["src/**/*.test.ts", "test/{golden,fuzz,soak}/**/*.test.ts", "bench/**/*.test.ts"], {
+      project("unit", ["src/**/*.test.ts", "test/{golden,fuzz,soak,vm}/**/*.test.ts", "bench/**/*.test.ts"], {
         testTimeout: UNIT_TIMEOUT_MS,
         // Files share threads and modules: what they test keeps no state of its own, and loading it 480 times took minutes.
         pool: "threads",

@@ -1,6 +1,7 @@
 /**
  * `npm run package`: makes all packages in `dist/packages/`, each twice the same, byte by byte, where it is made of the same
- * sources by the same tools. `--only amd64` (or arm64) makes those of one kind of machine.
+ * sources by the same tools. `--only amd64` (or arm64) makes those of one kind of machine. `--offline bookworm` (or trixie;
+ * repeatable) makes a bundle for machines without a network as well, with that Debian's packages of the day.
  * SOURCE_DATE_EPOCH is the time that they carry; by default that of the last commit.
  */
 import { createHash } from "node:crypto";
@@ -14,6 +15,7 @@ import { fetchParts, type Parts } from "./fetch-parts.ts";
 import { buildImage } from "./image/build-image.ts";
 import { fetchLibraries } from "./image/fetch-libraries.ts";
 import { readUsedPackages, writeNotices } from "./notices.ts";
+import { buildOffline, OFFLINE_RELEASES } from "./offline/build-offline.ts";
 import { OUTPUT, ROOT } from "./places.ts";
 import { listFiles, readProgramTree } from "./program-tree.ts";
 import { runTool } from "./run-tool.ts";
@@ -24,13 +26,27 @@ const SUMS = "SHA256SUMS";
 /** The time of files from a tree without history. */
 const NO_HISTORY_EPOCH = Date.UTC(1980, 0, 1) / 1000;
 
-const { values } = parseArgs({ options: { only: { type: "string" }, output: { type: "string", default: OUTPUT } } });
-await main(values.output, values.only);
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    offline: { type: "string", multiple: true, default: [] },
+    output: { type: "string", default: OUTPUT },
+  },
+});
+await main(values);
 
-async function main(output: string, only: string | undefined): Promise<void> {
+interface Choices {
+  readonly only?: string | undefined;
+  readonly offline: readonly string[];
+  readonly output: string;
+}
+
+async function main({ only, offline, output }: Choices): Promise<void> {
   const chosen = TARGETS.filter(({ debian }) => only === undefined || debian === only);
   if (chosen.length === 0)
     throw new Error(`--only is ${TARGETS.map(({ debian }) => debian).join(" or ")}, not ${only}`);
+  const unknown = offline.find((release) => !OFFLINE_RELEASES.includes(release));
+  if (unknown !== undefined) throw new Error(`--offline is ${OFFLINE_RELEASES.join(" or ")}, not ${unknown}`);
   process.umask(0o022);
   rmSync(output, { recursive: true, force: true });
   mkdirSync(output, { recursive: true });
@@ -39,7 +55,7 @@ async function main(output: string, only: string | undefined): Promise<void> {
   const own = fetchParts(findOwnTarget());
   for (const target of chosen) {
     const parts = target.node === process.arch ? own : fetchParts(target);
-    await buildFor(target, { parts, own, epoch, output });
+    await buildFor(target, { parts, own, epoch, output, offline });
   }
   writeSums(output);
 }
@@ -49,9 +65,10 @@ interface Making {
   readonly own: Parts;
   readonly epoch: number;
   readonly output: string;
+  readonly offline: readonly string[];
 }
 
-async function buildFor(target: Target, { parts, own, epoch, output }: Making): Promise<void> {
+async function buildFor(target: Target, { parts, own, epoch, output, offline }: Making): Promise<void> {
   const { version } = readDescribed();
   const packages = readUsedPackages(parts);
   const notices = writeNotices(packages, parts);
@@ -73,7 +90,10 @@ async function buildFor(target: Target, { parts, own, epoch, output }: Making): 
     notices,
     libraries,
   });
-  buildDeb(place(`nodelet_${version}_${target.debian}.deb`), { target, parts, tree, notices, epoch });
+  const deb = place(`nodelet_${version}_${target.debian}.deb`);
+  buildDeb(deb, { target, parts, tree, notices, epoch });
+  for (const release of new Set(offline))
+    buildOffline(place(`nodelet-offline-${version}-${release}-${target.debian}.tar`), { target, release, deb, epoch });
 }
 
 function findOwnTarget(): Target {

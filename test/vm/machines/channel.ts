@@ -2,6 +2,7 @@ import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ScriptEnd } from "./machine.ts";
+import { type MachineClock, within } from "./machine-clock.ts";
 
 const ANSWER_MS = 1_200_000;
 const START_MS = 1_200_000;
@@ -24,8 +25,11 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Connects to the socket of the serial port. Rejects where nobody listens within a minute. */
-export async function openChannel(path: string): Promise<Channel> {
+/**
+ * Connects to the socket of the serial port. Rejects where nobody listens within a minute. What the machine has to do has its
+ * limits by the machine's clock.
+ */
+export async function openChannel(path: string, clock: MachineClock): Promise<Channel> {
   const socket = await connectTo(path);
   const waiting = new Map<number, Waiting>();
   const heard: string[] = [];
@@ -60,11 +64,11 @@ export async function openChannel(path: string): Promise<Channel> {
       const number = ++last;
       const end = new Promise<ScriptEnd>((resolve, reject) => waiting.set(number, { resolve, reject }));
       socket.write(`${number} ${Buffer.from(script).toString("base64")}\n`);
-      return await within(ANSWER_MS, end, `no answer of the machine to: ${script}`);
+      return await within(clock, ANSWER_MS, end, `no answer of the machine to: ${script}`);
     },
     untilHello: async () => {
       const hello = new Promise<void>((resolve) => greeted.add(resolve));
-      await within(START_MS, hello, "the machine does not start");
+      await within(clock, START_MS, hello, "the machine does not start");
     },
     close: () => socket.destroy(),
   };
@@ -82,19 +86,5 @@ export async function connectTo(path: string): Promise<Socket> {
       if (attempt === CONNECT_ATTEMPTS) throw error;
       await delay(CONNECT_INTERVAL_MS);
     }
-  }
-}
-
-/** Rejects with the message where the promise takes longer. */
-export async function within<T>(timeoutMs: number, promise: Promise<T>, message: string): Promise<T> {
-  const ended = new AbortController();
-  const late = delay(timeoutMs, undefined, { signal: ended.signal }).then(() => {
-    throw new Error(message);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    ended.abort();
-    late.catch(() => undefined);
   }
 }

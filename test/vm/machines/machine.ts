@@ -1,3 +1,5 @@
+import type { MachineClock } from "./machine-clock.ts";
+
 /** What a script printed, and how it ended. */
 export interface ScriptEnd {
   readonly code: number;
@@ -13,6 +15,8 @@ export interface Machine {
   readonly kind: MachineKind;
   /** False where systemd moves processes between cgroups of version 1, so that a containerd that starts anew ends its pods. */
   readonly keepsShims: boolean;
+  /** The time that the machine has had for what it has to do. Limits are by this clock. */
+  readonly clock: MachineClock;
   /** Runs a script of bash as root. Rejects where the machine does not answer within 20 minutes, or goes down meanwhile. */
   run(script: string): Promise<ScriptEnd>;
   /** Runs a script and returns its output. Rejects with the output where it fails. */

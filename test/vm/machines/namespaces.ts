@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { runCommand } from "../../../src/cluster/processes/run-command.ts";
-import { within } from "./channel.ts";
 import type { Machine, ScriptEnd } from "./machine.ts";
+import { wallClock, within } from "./machine-clock.ts";
 
 const START_MS = 600_000;
 const LOOK_AGAIN_MS = 200;
@@ -117,7 +117,7 @@ export async function startNamespaces({ tree, directory, makeTree }: NamespacesO
       for (const child of inside) child.kill("SIGCONT");
     }, LOOK_AGAIN_MS);
     try {
-      if (isOn()) await within(START_MS, once(outer, "exit"), "the machine does not switch itself off");
+      if (isOn()) await within(wallClock, START_MS, once(outer, "exit"), "the machine does not switch itself off");
     } finally {
       clearInterval(resume);
     }
@@ -160,6 +160,7 @@ export async function startNamespaces({ tree, directory, makeTree }: NamespacesO
     },
     kind: "namespaces",
     keepsShims: false,
+    clock: wallClock,
     heard,
     run: async (text) => await runInside(outer, text, { heard, inside }),
     read: async (text) => {
@@ -206,7 +207,7 @@ async function untilUp(outer: ChildProcess): Promise<ChildProcess> {
       await delay(LOOK_AGAIN_MS);
     }
   };
-  await within(START_MS, wait(), "systemd does not start in its namespaces");
+  await within(wallClock, START_MS, wait(), "systemd does not start in its namespaces");
   return outer;
 }
 

@@ -5,8 +5,9 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Disk } from "../disk/build-disk.ts";
 import { PORT_NAME } from "../disk/recipe.ts";
-import { type Channel, connectTo, openChannel, within } from "./channel.ts";
+import { type Channel, connectTo, openChannel } from "./channel.ts";
 import type { Machine } from "./machine.ts";
+import { createMachineClock, type MachineClock, within } from "./machine-clock.ts";
 
 const OFF_MS = 1_200_000;
 const LOOK_AGAIN_MS = 200;
@@ -31,6 +32,7 @@ interface QemuOptions {
 /** One QEMU process and the connections to it. */
 interface Running {
   readonly pid: number;
+  readonly clock: MachineClock;
   readonly channel: Channel;
 }
 
@@ -53,9 +55,10 @@ export async function attachQemu(directory: string): Promise<Machine> {
   const { pid, disk }: Kept = JSON.parse(await readFile(join(directory, KEPT_FILE), "utf8"));
   const options = { disk, directory };
   if (!isOn(pid)) return await startQemu(options);
-  const channel = await openChannel(socketsOf(directory).commands);
+  const clock = createMachineClock(pid);
+  const channel = await openChannel(socketsOf(directory).commands, clock);
   await channel.run("true");
-  return createMachine(options, { pid, channel });
+  return createMachine(options, { pid, clock, channel });
 }
 
 function createMachine(options: QemuOptions, first: Running): Machine {
@@ -72,6 +75,7 @@ function createMachine(options: QemuOptions, first: Running): Machine {
   const machine: Machine = {
     kind: "qemu",
     keepsShims: true,
+    clock: () => running.clock(),
     heard: [],
     run: async (script) => await running.channel.run(script),
     read: async (script) => {
@@ -80,7 +84,10 @@ function createMachine(options: QemuOptions, first: Running): Machine {
       return output.trimEnd();
     },
     untilStarted: async () => await running.channel.untilHello(),
-    untilOff: async () => await within(OFF_MS, untilEnded(running.pid), "the machine does not switch itself off"),
+    untilOff: async () => {
+      const { clock, pid } = running;
+      await within(clock, OFF_MS, untilEnded(pid), "the machine does not switch itself off");
+    },
     switchOn: async (kernelWords = []) => {
       await stop();
       running = await start({ ...options, kernelWords });
@@ -138,10 +145,11 @@ async function start(options: QemuOptions): Promise<Running> {
     const failed = untilEnded(pid).then(() => {
       throw new Error(`QEMU ended at once: see ${directory}/console.log`);
     });
-    const channel = await Promise.race([openChannel(sockets.commands), failed]);
+    const clock = createMachineClock(pid);
+    const channel = await Promise.race([openChannel(sockets.commands, clock), failed]);
     failed.catch(() => undefined);
     await channel.untilHello();
-    return { pid, channel };
+    return { pid, clock, channel };
   } catch (error) {
     child.kill("SIGKILL");
     throw error;

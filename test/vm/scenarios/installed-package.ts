@@ -27,7 +27,9 @@ export const installedPackage: Scenario = {
     for (const { name, resources } of PODS) await createPod(at, name, { container: { resources } });
     for (const { name } of PODS) await untilReady(at, name);
     if (at.machine.kind === "qemu") for (const pod of PODS) await expectLimits(at, pod);
-    at.note(await at.machine.read("systemd-cgls --no-pager -l | grep -v ' /sbin/init$' | head -60"));
+    at.note(
+      await at.machine.read("systemd-cgls --no-pager -l --xattr=no --cgroup-id=no | grep -v ' /sbin/init$' | head -60"),
+    );
     await deletePods(at, ...PODS.map(({ name }) => name));
     await until(at, "find /sys/fs/cgroup -type d -name '*-pod*.slice' | wc -l", (output) => output === "0\n");
   },

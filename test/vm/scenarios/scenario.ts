@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Machine, MachineKind } from "../machines/machine.ts";
 
-/** Nothing here is timed: an emulated machine is slow, and whatever comes at all comes within this. */
+/** Nothing here is timed: an emulated machine is slow, and whatever comes at all comes within this, by the machine's clock. */
 const PATIENCE_MS = 1_200_000;
 const LOOK_AGAIN_MS = 1_000;
 /** A look costs the machine what it could have used to get on: it has several times as long until the next. */
@@ -31,13 +31,13 @@ export interface Stage {
 
 /** Runs the script until its output is right, and returns that. Rejects with the last output when patience ends. */
 export async function until({ machine }: Stage, script: string, isRight: (output: string) => boolean): Promise<string> {
-  const end = Date.now() + PATIENCE_MS;
+  const end = machine.clock() + PATIENCE_MS;
   for (;;) {
     const begun = Date.now();
     const { code, output } = await machine.run(script);
     if (code === 0 && isRight(output)) return output.trimEnd();
     const tookMs = Date.now() - begun;
-    if (Date.now() > end) throw new Error(`not what was waited for, exit code ${code} of: ${script}\n${output}`);
+    if (machine.clock() > end) throw new Error(`not what was waited for, exit code ${code} of: ${script}\n${output}`);
     await delay(Math.max(LOOK_AGAIN_MS, REST_PER_LOOK * tookMs));
   }
 }
