@@ -42,7 +42,11 @@ const project = (name: string, include: string[], extra: object = {}) => ({
   test: { name, include, environment: "node" as const, expect: { poll: { timeout: POLL_TIMEOUT_MS } }, ...extra },
 });
 
+/** A directory of its own for each run, which is removed with all that was made on the machine, also after a Ctrl-C. */
+const RUN_DIRECTORY = "test/machine/run-directory.ts";
+
 const contract = {
+  globalSetup: [RUN_DIRECTORY],
   testTimeout: 120_000,
   hookTimeout: 120_000,
   maxWorkers: CONTRACT_WORKERS,
@@ -53,7 +57,7 @@ const contract = {
 const e2e = {
   testTimeout: E2E_TIMEOUT_MS,
   hookTimeout: E2E_TIMEOUT_MS,
-  globalSetup: ["scripts/build-if-stale.mjs"],
+  globalSetup: ["scripts/build-if-stale.mjs", RUN_DIRECTORY],
 };
 
 class LongestFirst implements TestSequencer {
@@ -107,7 +111,7 @@ export default defineConfig({
         testTimeout: PACKAGES_TIMEOUT_MS,
         hookTimeout: PACKAGES_TIMEOUT_MS,
         fileParallelism: false,
-        globalSetup: ["scripts/build-if-stale.mjs", "test/packages/build-packages.ts"],
+        globalSetup: ["scripts/build-if-stale.mjs", RUN_DIRECTORY, "test/packages/build-packages.ts"],
         sequence: { groupOrder: 4 },
       }),
       project("e2e-alone", ALONE, { ...e2e, fileParallelism: false, isolate: false, sequence: { groupOrder: 3 } }),

@@ -1,4 +1,5 @@
 import { runCommand } from "../../src/cluster/processes/run-command.ts";
+import { runName } from "./run-directory.ts";
 
 /** A machine beside this one, on a network of the two alone: programs that run there come from outside. */
 interface AnotherMachine {
@@ -10,7 +11,7 @@ const [HERE, THERE] = ["198.18.63.1", "198.18.63.2"];
 
 /** Makes it. It reaches all addresses of this machine. */
 export async function createAnotherMachine(): Promise<AnotherMachine> {
-  const name = `nodelet-${process.pid}`;
+  const name = `${runName()}-${process.pid}`;
   const [near, far] = [`near${process.pid}`, `far${process.pid}`];
   const ip = async (...args: string[]) => await runCommand("ip", args);
   const there = async (...args: string[]) => await ip("-n", name, ...args);

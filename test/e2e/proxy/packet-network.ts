@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { promisify } from "node:util";
 import { linuxPrograms } from "../../../src/host/linux/system/linux-programs.ts";
 import type { Programs } from "../../../src/host/programs-port.ts";
+import { runName } from "../../machine/run-directory.ts";
 
 const run = promisify(execFile);
 
@@ -70,9 +71,9 @@ if (protocol === "tcp") {
 }
 `;
 
-/** Makes the namespaces; `name` is at most six characters, and names everything that is made. */
+/** Makes the namespaces. Their names tell the run, and `name` tells them from others of this run. */
 export async function createPacketNetwork(name: string): Promise<PacketNetwork> {
-  const namespaceOf = (place: Place) => `${name}-${place}`;
+  const namespaceOf = (place: Place) => `${runName()}-${name}-${place}`;
   const places: readonly Place[] = ["node", "client", "pod1", "pod2"];
   const servers: ChildProcess[] = [];
   const within = (place: Place, program: string, ...args: string[]) =>

@@ -34,12 +34,13 @@ export type Exchange = [raw: RawRequest, response: AnswerResponse];
 /** Serves one request. It never rejects: in the last resort the client is cut off. */
 export async function serveRequest(means: ServerMeans, ...[raw, response]: Exchange): Promise<void> {
   const lifetime = new Lifetime(() => cutOff(raw));
-  means.connections.begin(raw, lifetime);
+  const isWanted = means.connections.begin(raw, lifetime);
   lifetime.hold(heldByHead(raw));
   const end = () => lifetime.end();
   response.once("close", end);
   response.on("error", end);
   raw.on("error", end);
+  if (!isWanted) return end();
   try {
     const turn = isHttp2(raw) ? undefined : joinRequestLine(raw.socket, response);
     if (turn !== undefined) await turn;

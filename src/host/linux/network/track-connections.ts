@@ -1,6 +1,7 @@
 import type { ServerHttp2Session } from "node:http2";
 import type { Server, Socket } from "node:net";
 import type { HttpLimits, HttpServerOptions } from "../../http-server.ts";
+import { createBurstCounter } from "./burst-counter.ts";
 import { type ChunkAllowance, createChunkAllowance } from "./chunk-allowance.ts";
 import { type Client, createClientShares } from "./client-shares.ts";
 import type { Lifetime, LifetimeWatcher, RawRequest } from "./served-request.ts";
@@ -8,8 +9,11 @@ import { findGreedyHeads } from "./unfinished-heads.ts";
 
 /** The connections of one server. None may hold unused resources for long. */
 export interface TrackedConnections {
-  /** Notes that a request is served on its connection, which is in use until the lifetime is over. */
-  begin(raw: RawRequest, lifetime: Lifetime): void;
+  /**
+   * Notes that a request is served on its connection, which is in use until the lifetime is over. False where the client has
+   * taken the request back already.
+   */
+  begin(raw: RawRequest, lifetime: Lifetime): boolean;
   /** True for a request on a connection from before `retire`. */
   isStale(raw: RawRequest): boolean;
   /** Makes the open connections end with their next answers. */
@@ -54,6 +58,12 @@ const LOOKS_PER_LIMIT = 4;
 /** Milliseconds between two looks at the heads that have not ended: clients send tens of megabytes meanwhile. */
 const HEAD_LOOK_MS = 250;
 
+/**
+ * Requests of a connection whose client has not proven who it is that may begin within one turn of the event loop. Clients
+ * begin a hundred before they know how many may be open.
+ */
+const STRANGERS_BURST = 128;
+
 /** Follows the connections of a server that does not listen yet, and ends those that are beyond the limits. */
 export function trackConnections(server: Server, { limits, isSecure, takes }: TrackOptions): TrackedConnections {
   // The connections are in the order of their last use, so that the first quiet one has been quiet for longest.
@@ -61,6 +71,7 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
   const shares = createClientShares();
   const byPeer = new Map<string, Connection>();
   const byCarrier = new WeakMap<object, Connection>();
+  const bursts = createBurstCounter<Connection>(setImmediate);
 
   const drop = (connection: Connection) => {
     connection.session?.destroy();
@@ -104,6 +115,7 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
       use(connection, limits.quietMs);
     },
   });
+  const maxBurst = ({ user }: Client) => (user === undefined ? STRANGERS_BURST : limits.maxStreams);
   const find = (raw: RawRequest) => byCarrier.get(raw.stream?.session ?? raw.socket);
 
   server.on("connection", (socket: Socket) => {
@@ -153,6 +165,10 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
     const connection = byPeer.get(peerOf(session.socket));
     if (connection) connection.session = session;
     if (connection) byCarrier.set(session, connection);
+    // Streams that were taken back do not tell of which session they were.
+    session.on("stream", () => {
+      if (connection && bursts.add(connection) > maxBurst(connection)) drop(connection);
+    });
     // A connection that breaks takes only its own streams along, and those tell their owners.
     session.on("error", () => session.destroy());
   });
@@ -163,12 +179,14 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
 
   return {
     begin(raw, lifetime) {
+      if (raw.stream?.destroyed === true) return false;
       const connection = find(raw);
-      if (connection === undefined) return;
+      if (connection === undefined) return true;
       connection.open.add(lifetime);
       use(connection, limits.quietMs);
       connection.watcher ??= watch(connection);
       lifetime.watchBy(connection.watcher);
+      return true;
     },
     isStale: (raw) => find(raw)?.isStale ?? true,
     retire() {
