@@ -41,8 +41,12 @@ export type Unit = "ms" | "MiB" | "% of a core" | "calls" | "writes/s" | "answer
 /** What is to be reached: at most these values, or these ratios to the floor's or to the Go kubelet's. */
 export type Target = { of: "value" | "ratio" | "kubelet"; median?: number; p99?: number };
 
-/** How the reports call it. */
+/** How the reports call the programs of Kubernetes' own, all of them written in Go. */
 export const GO_KUBELET = "Go kubelet";
+export const GO_PROXY = "Go kube-proxy";
+export const GO_CONTROLLERS = "Go kube-controller-manager";
+export const CORE_DNS = "CoreDNS";
+const GO_PROGRAMS = [GO_KUBELET, GO_PROXY, GO_CONTROLLERS, CORE_DNS];
 
 /** Undefined for a measure without a target, and where what it is to be compared with was not there. */
 export function isMet(measure: Measure): boolean | undefined {
@@ -55,9 +59,17 @@ export function isMet(measure: Measure): boolean | undefined {
 }
 
 /** The Go kubelet's, where it was measured beside. */
-export function findKubelet({ beside = [] }: Measure): Summary | undefined {
+function findKubelet({ beside = [] }: Measure): Summary | undefined {
   return beside.find(({ name }) => name === GO_KUBELET)?.summary;
 }
+
+/** What was measured beside of programs of Kubernetes' own, one or several together. */
+export function findGoPrograms({ beside = [] }: Measure): Beside | undefined {
+  return beside.find(({ name }) => name.split(NAME_SEPARATOR).every((one) => GO_PROGRAMS.includes(one)));
+}
+
+/** Between the names of programs that do something together. */
+export const NAME_SEPARATOR = ", ";
 
 /** The ratios of the medians and of the p99s. */
 export function computeRatio(

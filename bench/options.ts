@@ -110,7 +110,8 @@ export const USAGE = `Usage: npm run bench -- [--quick] [--json] [--only <case>]
 
 Measures the node agent against bare CRI calls on a containerd of its own, which needs root and containerd: alone, and
 as a node of a cluster (the cases cluster-… and volumes-…), where KUBELET_BIN names a Go kubelet beside that, and a whole
-cluster that \`nodelet up\` starts (the cases up-…). Measures the control plane (the cases api-…) against bare disk writes and
+cluster that \`nodelet up\` starts (the cases up-…), where KUBE_PROXY_BIN, COREDNS_BIN and KUBE_CONTROLLER_MANAGER_BIN name
+Go programs beside the same cluster with those in place of ours. Measures the control plane (the cases api-…) against bare disk writes and
 HTTPS, which needs neither; where KUBEBUILDER_ASSETS names the directory of kube-apiserver and etcd, against those too. Needs \`npm run build\`.
 
 With --compare it builds that commit beside this tree, lets the two have turns within the cases and prints the ratio of

@@ -1,6 +1,6 @@
 import { describeCircumstances } from "../circumstances.ts";
 import { formatTarget, formatValue } from "../format-run.ts";
-import { computeRatio, findKubelet, fullNameOf, GO_KUBELET, isMet, type Measure } from "../measure.ts";
+import { computeRatio, findGoPrograms, fullNameOf, isMet, type Measure } from "../measure.ts";
 import type { Summary } from "../stats.ts";
 import { type Curve, collectCurves } from "./curves.ts";
 import { drawCurves } from "./draw-curves.ts";
@@ -59,7 +59,7 @@ const TARGETS = [
   "nodelet, median; p99",
   "floor",
   "to the floor",
-  GO_KUBELET,
+  "in Go",
   "to it",
   "to be reached",
   "reached",
@@ -72,7 +72,7 @@ function tableOf(rows: readonly string[][], head: string[]): Block {
 
 function formatTargetRow(measure: Measure): string[] {
   const { summary, floor, target } = measure;
-  const kubelet = findKubelet(measure);
+  const upstream = findGoPrograms(measure)?.summary;
   const met = isMet(measure);
   return [
     `${measure.case}: ${fullNameOf(measure)} (${measure.unit})`,
@@ -80,8 +80,8 @@ function formatTargetRow(measure: Measure): string[] {
     formatSummary(summary),
     formatSummary(floor),
     formatRatio(summary, floor),
-    formatSummary(kubelet),
-    formatRatio(summary, kubelet),
+    formatSummary(upstream),
+    formatRatio(summary, upstream),
     target === undefined ? "" : formatTarget(target),
     met === undefined ? "not compared" : met ? "yes" : "**no**",
   ];

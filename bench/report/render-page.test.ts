@@ -56,6 +56,18 @@ describe("renderPage", () => {
     expect(page).not.toContain("end");
   });
 
+  it("has what Go programs did in place of parts of ours beside a target", () => {
+    const change: Measure = {
+      ...timed({ case: "up-endpoints", name: "change", target: { of: "value", median: 30 } }, [12]),
+      beside: [{ name: "Go kube-proxy", summary: { samples: 1, median: 24, p99: 24 } }],
+    };
+    const together = { ...change, case: "up-idle", name: "CPU" } as const;
+    const three = [{ name: "Go kube-proxy, CoreDNS", summary: { samples: 1, median: 48, p99: 48 } }];
+    const page = render("{{targets}}", change, { ...together, beside: three });
+    expect(page).toMatch(/change \(ms\).*\| 24\.0 +\| 0\.50 +\| median 30/);
+    expect(page).toMatch(/CPU \(ms\).*\| 48\.0 +\| 0\.25 +\| median 30/);
+  });
+
   it("has the figures of the cases that it names, and says where there are none", () => {
     const page = render(
       "{{figures single api-*}}\n{{figures exit}}",

@@ -22,14 +22,14 @@ const BUFFER_BYTES = 1024 * 1024;
 /** How many questions the cluster's DNS answers, at its service's address, and what processor time that takes. */
 export const upDns: UpCase = async ({ world, sizes, signal, progress }) => {
   const address = world.serviceCidr.replace(/0\/16$/, "10");
-  const pid = (await world.readPids()).get("dns");
+  const pids = (await world.readPids()).get("dns") ?? [];
   progress(`${sizes.dnsSeconds} s of questions`);
   await askFor(address, WARM_UP_MS, signal);
-  const cpuMs = await readCpuMs([pid]);
+  const cpuMs = await readCpuMs(pids);
   const begun = performance.now();
   const answers = await askFor(address, sizes.dnsSeconds * SECOND, signal);
   const seconds = (performance.now() - begun) / SECOND;
-  const usedMs = (await readCpuMs([pid])) - cpuMs;
+  const usedMs = (await readCpuMs(pids)) - cpuMs;
   const of = { case: "up-dns" } as const;
   const measures: Measure[] = [
     { ...of, name: "answers", unit: "answers/s", summary: summarize([answers / seconds]) },

@@ -26,19 +26,25 @@ export const upIdle: UpCase = async ({ world, sizes, signal, progress }) => {
   progress(`${sizes.clusterIdleSeconds} s with ${names.length} pods`);
   const pids = await world.readPids();
   const before = new Map<string, number>();
-  for (const [name, pid] of pids) before.set(name, await readCpuMs([pid]));
+  for (const [name, of] of pids) before.set(name, await readCpuMs(of));
   const begun = performance.now();
   await delay(sizes.clusterIdleSeconds * SECOND, undefined, { signal });
   const elapsedMs = performance.now() - begun;
   const of = { case: "up-idle", unit: "% of a core" } as const;
   const shares: Measure[] = [];
   let sum = 0;
-  for (const [name, pid] of pids) {
-    const share = (PERCENT * ((await readCpuMs([pid])) - (before.get(name) ?? 0))) / elapsedMs;
+  for (const [name, those] of pids) {
+    const share = (PERCENT * ((await readCpuMs(those)) - (before.get(name) ?? 0))) / elapsedMs;
     sum += share;
     shares.push({ ...of, name: `CPU of ${name}, ${names.length} pods`, summary: summarize([share]) });
   }
-  const memory = await readMemory([...pids.values()]);
+  const memory = await readMemory([...pids.values()].flat());
+  const parts: Measure[] = [];
+  for (const [name, those] of pids) {
+    const { proportional } = await readMemory(those);
+    const part = { name: `proportional of ${name}, ${names.length} pods`, unit: "MiB" } as const;
+    parts.push({ ...of, ...part, summary: summarize([proportional]) });
+  }
   progress("removing the pods");
   await removePods(world.connection, signal);
   const what = `${names.length} pods, all processes`;
@@ -50,5 +56,6 @@ export const upIdle: UpCase = async ({ world, sizes, signal, progress }) => {
       ...{ ...of, name: `proportional, ${what}`, unit: "MiB", summary: summarize([memory.proportional]) },
       target: { of: "value", median: 350 },
     },
+    ...parts,
   ];
 };

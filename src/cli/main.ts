@@ -26,7 +26,7 @@ import type { DnsCommand } from "./serve-dns.ts";
 import type { InstallOptions } from "./service.ts";
 import { computeStateDirectory } from "./state-directory.ts";
 import { addUp } from "./up/up-command.ts";
-import { API_SETTINGS } from "./up/up-settings.ts";
+import { API_SETTINGS, CONTROL_SETTINGS } from "./up/up-settings.ts";
 import { readVersion } from "./version.ts";
 
 /** Runs one command and returns the exit code. `entry` is the file to start children of this program with. */
@@ -170,8 +170,8 @@ function addControlPlane(program: Command, finish: Finish): void {
       absolutePath,
     )
     .option("--refuse-foreign-manifests", "take none that others than root may change", false)
-    .option("--no-scheduler", "leave placing pods to a kube-scheduler that you run")
-    .option("--no-controllers", "leave the work of kube-controller-manager to one that you run")
+    .option(CONTROL_SETTINGS.scheduler.flags, CONTROL_SETTINGS.scheduler.about)
+    .option(CONTROL_SETTINGS.controllers.flags, CONTROL_SETTINGS.controllers.about)
     .addOption(ownStateDirectory());
   addAuditFlags(command);
   addHistoryFlags(command);

@@ -173,6 +173,8 @@ async function superviseNode(layout: StateLayout, supervision: Supervision, log:
         proxy: options.proxy,
         dns,
         clusterDns,
+        scheduler: options.scheduler,
+        controllers: options.controllers,
         kubeletArguments: options.kubeletArg,
         auditArguments: auditArguments(options),
         logging: options,

@@ -231,8 +231,13 @@ export interface HttpLimits {
    * `maxHeldBytes`.
    */
   readonly maxHeadBytes: number;
-  /** Streams of one connection at a time. HTTP/2 tells the number to the client, and refuses more. */
+  /**
+   * Streams of one connection at a time whose client has proven who it is. HTTP/2 tells the number to the client, and refuses
+   * more. Who begins twice as many before anybody else is served is cut off.
+   */
   readonly maxStreams: number;
+  /** The same of a client that has not. */
+  readonly maxStrangersStreams: number;
   /** Bytes of a request's line and headers; more is answered with 431. */
   readonly maxHeaderBytes: number;
 }
@@ -252,6 +257,7 @@ export const HTTP_LIMITS: HttpLimits = {
   maxHeldBytes: 128 * 1024 * 1024,
   maxHeadBytes: 32 * 1024 * 1024,
   maxStreams: 1000,
+  maxStrangersStreams: 128,
   maxHeaderBytes: 64 * 1024,
 };
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { HttpServer } from "../../src/host/http-server.ts";
+import { HTTP_LIMITS, type HttpServer } from "../../src/host/http-server.ts";
 import { listenHttp } from "../../src/host/linux/network/listen-http.ts";
 import { END_HEADERS, END_STREAM, FRAME, type Frame, frameBytes, PREFACE, requestOf } from "./api/http2-frames.ts";
 import { issueLoopbackCertificate, type LoopbackCertificates, webOptions } from "./loopback-certificate.ts";
@@ -10,7 +10,7 @@ import { issueLoopbackCertificate, type LoopbackCertificates, webOptions } from 
 /** They come in one turn of the event loop or two, and all of them would be served. */
 const REQUESTS = 5_000;
 /** What a stranger begins in two turns. */
-const MOST_SERVED = 300;
+const MOST_SERVED = 2 * 2 * HTTP_LIMITS.maxStrangersStreams + 1;
 const TAKEN_BACK = Buffer.from([0, 0, 0, 8]);
 
 describe("a server of HTTP/2 whose clients begin many requests at once", () => {
@@ -53,12 +53,16 @@ describe("a server of HTTP/2 whose clients begin many requests at once", () => {
   });
 
   it.each([
-    ["a hundred of a stranger", 100, {}],
+    ["as many of a stranger as may be open", HTTP_LIMITS.maxStrangersStreams, {}],
     ["nine hundred of a user", 900, { authorization: "somebody" }],
   ])("answers %s", async (_who, count, headers) => {
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, connection());
     await once(session, "remoteSettings");
+    const { maxConcurrentStreams } = session.remoteSettings;
+    expect(maxConcurrentStreams).toBe(HTTP_LIMITS.maxStrangersStreams);
+    const isTold = "authorization" in headers ? once(session, "remoteSettings") : undefined;
     await ask(session, headers);
+    await isTold;
     await Promise.all(Array.from({ length: count }, async () => await ask(session, headers)));
     session.destroy();
     expect(served).toBe(count + 1);

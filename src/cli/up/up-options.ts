@@ -17,6 +17,8 @@ export interface UpOptions extends LogFlags, AuditFlags {
   serviceCidr: string;
   proxy: boolean;
   dns: boolean;
+  scheduler: boolean;
+  controllers: boolean;
   kubeletArg: string[];
   stateDir: string;
   /** True in the background process of `--detach`. */

@@ -51,6 +51,15 @@ export const API_SETTINGS = {
   services: { flags: "--service-cidr <cidrs>", about: `addresses of services${SECOND_FAMILY}`, preset: "10.96.0.0/16" },
 } as const;
 
+/** The parts of the control plane that can be left to programs of Kubernetes': of `up`, and of `control-plane`. */
+export const CONTROL_SETTINGS = {
+  scheduler: { flags: "--no-scheduler", about: "leave placing pods to a kube-scheduler that you run" },
+  controllers: {
+    flags: "--no-controllers",
+    about: "leave the work of kube-controller-manager to one that you run",
+  },
+} as const;
+
 /** The file of settings that is read where no other is named, if it is there. */
 export const DEFAULT_UP_FILE = "/etc/nodelet/up.yaml";
 
@@ -136,6 +145,8 @@ export const UP_SETTINGS: readonly UpSetting[] = [
     kind: "switch",
     preset: true,
   },
+  { field: "scheduler", ...CONTROL_SETTINGS.scheduler, kind: "switch", preset: true },
+  { field: "controllers", ...CONTROL_SETTINGS.controllers, kind: "switch", preset: true },
   {
     field: "kubeletArg",
     flags: "--kubelet-arg <flag>",

@@ -30,7 +30,7 @@ interface NodeOptions
     Pick<AgentOptions, "entry" | "manifests" | "healthzPort" | "kubeletArguments" | "logging">,
     Pick<
       ControlPlaneChildOptions,
-      "apiAddress" | "apiPort" | "auditArguments" | "serviceCidr" | "podCidr" | "nodeName"
+      "apiAddress" | "apiPort" | "auditArguments" | "serviceCidr" | "podCidr" | "nodeName" | "scheduler" | "controllers"
     > {
   /** Runs the proxy of services. */
   proxy: boolean;

@@ -99,7 +99,7 @@ function createServer({ tls, http2 = false }: HttpServerOptions, limits: HttpLim
     const server = createHttpsServer({ ...tcp, ...http1, ...greeting, ALPNProtocols: ["http/1.1"] });
     return { server, secure: server, closeIdle: () => server.closeIdleConnections() };
   }
-  const settings = { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes };
+  const settings = { maxConcurrentStreams: limits.maxStrangersStreams, maxHeaderListSize: limits.maxHeaderBytes };
   const server = createHttp2Server({ ...tcp, ...greeting, allowHTTP1: true, settings });
   // The options of an HTTP/2 server do not have these fields, but the server itself does.
   Object.assign(server, http1);

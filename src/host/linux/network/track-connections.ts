@@ -59,10 +59,10 @@ const LOOKS_PER_LIMIT = 4;
 const HEAD_LOOK_MS = 250;
 
 /**
- * Requests of a connection whose client has not proven who it is that may begin within one turn of the event loop. Clients
- * begin a hundred before they know how many may be open.
+ * Requests that a connection may begin within one turn of the event loop, to those that may be open. Who keeps to that number
+ * may still have had answers within the turn.
  */
-const STRANGERS_BURST = 128;
+const MAX_BURST = 2;
 
 /** Follows the connections of a server that does not listen yet, and ends those that are beyond the limits. */
 export function trackConnections(server: Server, { limits, isSecure, takes }: TrackOptions): TrackedConnections {
@@ -92,6 +92,8 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
       shares.leave(connection);
       connection.user = user;
       shares.come(connection);
+      if (connection.session?.closed === false)
+        connection.session.settings({ maxConcurrentStreams: limits.maxStreams });
     },
     held(bytes) {
       if (!connections.has(connection)) return;
@@ -115,7 +117,8 @@ export function trackConnections(server: Server, { limits, isSecure, takes }: Tr
       use(connection, limits.quietMs);
     },
   });
-  const maxBurst = ({ user }: Client) => (user === undefined ? STRANGERS_BURST : limits.maxStreams);
+  const maxBurst = ({ user }: Client) =>
+    MAX_BURST * (user === undefined ? limits.maxStrangersStreams : limits.maxStreams);
   const find = (raw: RawRequest) => byCarrier.get(raw.stream?.session ?? raw.socket);
 
   server.on("connection", (socket: Socket) => {
