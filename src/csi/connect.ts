@@ -6,8 +6,11 @@ import type { CsiNode } from "./port.ts";
 
 /** Upstream's `csiTimeout` (`pkg/volume/csi/csi_plugin.go`). */
 const DEFAULT_REQUEST_TIMEOUT_MS = 120_000;
-/** gRPC's default, as for upstream's client. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/**
+ * All answers of a driver are short: the longest has its topology. Upstream's client takes gRPC's 4 MiB, in which two million
+ * empty entries come, and reading them takes a second.
+ */
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** See `connectCsi`. */
 interface ConnectCsiOptions {
