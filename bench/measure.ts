@@ -71,12 +71,13 @@ export function findGoPrograms({ beside = [] }: Measure): Beside | undefined {
 /** Between the names of programs that do something together. */
 export const NAME_SEPARATOR = ", ";
 
-/** The ratios of the medians and of the p99s. */
+/** The ratios of the medians and of the p99s; undefined where there is nothing to compare with, or only zero. */
 export function computeRatio(
   summary: Summary,
   floor: Summary | undefined,
 ): { median: number; p99: number } | undefined {
-  return floor && { median: summary.median / floor.median, p99: summary.p99 / floor.p99 };
+  if (floor === undefined || floor.median === 0) return undefined;
+  return { median: summary.median / floor.median, p99: summary.p99 / floor.p99 };
 }
 
 /** A measure in milliseconds. */
