@@ -50,7 +50,10 @@ describe("a client of HTTP/2 that reads nothing", () => {
 
   async function listen(): Promise<void> {
     made = 0;
-    const options = { ...webOptions(certificates), limits: { maxStreams: MAX_STREAMS, maxStrangersStreams: MAX_STREAMS } };
+    const options = {
+      ...webOptions(certificates),
+      limits: { maxStreams: MAX_STREAMS, maxStrangersStreams: MAX_STREAMS },
+    };
     server = await listenHttp(options, async ({ path }) => {
       made++;
       const answer = { status: 200, headers: {} };
