@@ -250,4 +250,5 @@ export const REPORT: Sizes = {
   restarts: 3,
   deploymentRounds: 1,
   dnsSeconds: 5,
+  endpointChanges: 20,
 };
