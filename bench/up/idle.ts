@@ -10,7 +10,7 @@ import { createObject, removePods } from "./objects.ts";
 import type { UpCase } from "./up-case.ts";
 
 /** A hundred starts leave work behind: statuses are told, memory is collected, code is compiled again. */
-const SETTLE_MS = 60_000;
+const SETTLE_MS = 20_000;
 const SECOND = 1_000;
 const PERCENT = 100;
 
