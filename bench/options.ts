@@ -121,7 +121,7 @@ each figure with its confidence interval. With --report it writes docs/performan
   --json         print one line of JSON instead of a table
   --only <case>  one of ${CASE_NAMES.join(", ")}; repeatable
   --program <f>  measure this build rather than dist/nodelet.js
-  --report       run the cases of the page, in less than 25 minutes on a quiet machine, and write it: the figures go to
+  --report       run the cases of the page, in 25 to 45 minutes on a quiet machine, and write it: the figures go to
                  bench/report/newest-run.jsonl, the prose comes from bench/report/page-template.txt
   --render       write the page anew of the figures that are there
   --compare <c>  compare with the build of this commit

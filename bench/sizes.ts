@@ -224,7 +224,7 @@ export const QUICK_TURN: Sizes = {
   apiParallelCreates: 200,
 };
 
-/** What the page is made of: all of it takes less than 25 minutes on a quiet machine, with a Go kubelet and kube-apiserver beside. */
+/** What the page is made of: all of it takes 25 to 45 minutes on a quiet machine, with Go programs beside. */
 export const REPORT: Sizes = {
   ...FULL,
   singlePods: 20,

@@ -66,12 +66,14 @@ export function createReadOnlyHandler(view: NodeView): PageHandler {
  */
 export function createNodeSocketHandler(view: NodeView): PageHandler {
   const readOnly = createReadOnlyHandler(view);
-  const status = async (request: PageRequest): Promise<Page> => {
-    const pods = view.pods();
-    const revision = view.revisionOf(pods);
-    if (request.query.get("unless") === revision) return { status: 304, body: "" };
-    return await route({ "/status": () => json({ revision, ...report(view, pods) }) })(request);
-  };
+  const status = route({
+    "/status": ({ query }) => {
+      const pods = view.pods();
+      const revision = view.revisionOf(pods);
+      if (query.get("unless") === revision) return { status: 304, body: "" };
+      return json({ revision, ...report(view, pods) });
+    },
+  });
   const explain = createExplainHandler(view.explainer);
   return async (request) => {
     if (request.path === EXPLAIN_ROOT || request.path.startsWith(`${EXPLAIN_ROOT}/`)) return await explain(request);
@@ -108,13 +110,14 @@ function json(value: unknown): Page {
   return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 }
 
-type Routes = Readonly<Record<string, () => Promise<Page> | Page>>;
+type Routes = Readonly<Record<string, PageHandler>>;
 
 function route(routes: Routes): PageHandler {
-  return async ({ method, path }) => {
+  return async (request) => {
+    const { method, path } = request;
     const handle = Object.hasOwn(routes, path) ? routes[path] : undefined;
     if (handle === undefined) return { status: 404, body: "404 page not found\n" };
     if (method !== "GET" && method !== "HEAD") return { status: 405, body: "405: Method Not Allowed" };
-    return await handle();
+    return await handle(request);
   };
 }
