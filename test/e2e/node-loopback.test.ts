@@ -19,13 +19,15 @@ describe("CVE-2020-8558: a pod that sends packets to 127.0.0.1 over its bridge",
   let loopback: Server;
   let attacker: number;
   let bridge: string;
+  let gateway: string;
   const ports = { everywhere: 0, loopback: 0 };
 
   const raw = async (...args: string[]) => await runCommand("iptables", ["--wait", "--table", "raw", ...args]);
   const rulesOfBridge = async () => (await raw("-S")).split("\n").filter((rule) => rule.includes(`-i ${bridge} `));
   const inPod = async (...command: string[]) =>
     await runCommand("nsenter", ["--target", String(attacker), "--net", ...command]);
-  const askFromPod = async (port: number) => await inPod(process.execPath, "-e", PROBE, `http://127.0.0.1:${port}/`);
+  const askFromPod = async (port: number, address = "127.0.0.1") =>
+    await inPod(process.execPath, "-e", PROBE, `http://${address}:${port}/`);
   const askFromNode = async (port: number) =>
     await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(3_000) }).then(
       async (answer) => await answer.text(),
@@ -52,7 +54,7 @@ describe("CVE-2020-8558: a pod that sends packets to 127.0.0.1 over its bridge",
     await node.pod("server", isRunning);
     await node.pod("attacker", isRunning);
     attacker = (await readRunningContainers(node)).find(({ pod }) => pod === "attacker-e2e")?.pid ?? 0;
-    const gateway = /default via (\S+)/.exec(await inPod("ip", "-4", "route"))?.[1] ?? "";
+    gateway = /default via (\S+)/.exec(await inPod("ip", "-4", "route"))?.[1] ?? "";
     bridge = /^\d+: (\S+) /m.exec(await runCommand("ip", ["-4", "-o", "address", "show", "to", gateway]))?.[1] ?? "";
     await inPod("sh", "-c", "echo 1 > /proc/sys/net/ipv4/conf/eth0/route_localnet");
     await inPod("ip", "address", "delete", "127.0.0.1/8", "dev", "lo");
@@ -62,6 +64,7 @@ describe("CVE-2020-8558: a pod that sends packets to 127.0.0.1 over its bridge",
     loopback.close();
     await node?.destroy();
     expect(await rulesOfBridge()).toEqual([]);
+    expect(await runCommand("iptables", ["--wait", "-S"])).not.toContain(bridge);
   });
 
   it("reaches no server there, nor a host port of 127.0.0.1", async () => {
@@ -88,6 +91,21 @@ describe("CVE-2020-8558: a pod that sends packets to 127.0.0.1 over its bridge",
     } finally {
       await filter("-D", "INPUT", ...bypass);
       await raw("-D", "PREROUTING", ...bypass);
+    }
+  });
+
+  it("goes to other pods past a firewall that drops what is forwarded", async () => {
+    const cut = ["FORWARD", "-o", bridge, "-m", "comment", "--comment", "nodelet test", "-j", "DROP"];
+    const filter = async (...args: string[]) => await runCommand("iptables", ["--wait", ...args]);
+    await filter("-I", ...cut);
+    try {
+      expect(await askFromPod(ports.everywhere, gateway)).toBe("");
+      // As a policy does, this rule now judges what no other has judged.
+      await filter("-A", ...cut);
+      await filter("-D", ...cut);
+      expect(await askFromPod(ports.everywhere, gateway)).toBe("hello\n");
+    } finally {
+      await filter("-D", ...cut);
     }
   });
 

@@ -209,7 +209,8 @@ describe("nodelet up, status and down, as a user runs them", () => {
     expect(await readFile("/proc/self/mountinfo", "utf8")).not.toContain(directory);
     expect(await runCommand("ip", ["-o", "link"])).not.toContain(BRIDGE);
     expect(await runCommand("iptables", ["-w", "-t", "nat", "-S"])).not.toContain(POD_CIDR);
-    expect(await runCommand("iptables", ["-w", "-t", "raw", "-S"])).not.toContain(BRIDGE);
+    for (const table of ["raw", "filter"])
+      expect(await runCommand("iptables", ["-w", "-t", table, "-S"])).not.toContain(BRIDGE);
     const links = existsSync("/var/log/containers") ? await readdir("/var/log/containers") : [];
     // The directory is every kubelet's: only our container counts.
     const id = web.id?.replace(/^.*:\/\//, "") ?? "none";

@@ -10,7 +10,7 @@ export interface RuleAccess {
 }
 
 /** Opens a table of this machine. Each call waits for other programs that change rules at the same time. */
-export function openRules(program: "iptables" | "ip6tables", table: "nat" | "raw"): RuleAccess {
+export function openRules(program: "iptables" | "ip6tables", table: "filter" | "nat" | "raw"): RuleAccess {
   const run = async (args: readonly string[]) => await runCommand(program, ["--wait", "--table", table, ...args]);
   return {
     list: async () => await run(["--list-rules"]),
@@ -42,6 +42,11 @@ export function findOwnRules(rules: string, networkName: string): string[][] {
     .filter((line) => line.startsWith("-A "))
     .map((line) => splitRule(line).slice(1))
     .filter((words) => words.some((word) => word.includes(ruleComment(networkName))));
+}
+
+/** Programs print the conditions of a rule in an order of their own. */
+export function isSameRule(one: readonly string[], other: readonly string[]): boolean {
+  return one.toSorted().join("\0") === other.toSorted().join("\0");
 }
 
 /** Splits a rule as `iptables -S` prints it: words, and strings in double quotes with backslash escapes. */

@@ -1,4 +1,4 @@
-import { findOwnRules, ruleComment } from "./iptables-rules.ts";
+import { findOwnRules, isSameRule, ruleComment } from "./iptables-rules.ts";
 import { createRuleGuard, type GuardedTable, type RuleGuard, type RulePlan } from "./rule-guard.ts";
 
 const LOOPBACK_RANGE = "127.0.0.0/8";
@@ -53,9 +53,4 @@ function computeGuardRules({ networkName, bridge }: GuardedNetwork): string[][] 
   return ["-d", "-s"].map((side) => {
     return ["PREROUTING", side, LOOPBACK_RANGE, "-i", bridge, "-m", "comment", "--comment", comment, "-j", "DROP"];
   });
-}
-
-/** Programs print the conditions of a rule in an order of their own. */
-function isSameRule(one: readonly string[], other: readonly string[]): boolean {
-  return one.toSorted().join("\0") === other.toSorted().join("\0");
 }

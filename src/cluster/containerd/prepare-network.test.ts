@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CodedError } from "../../base/errors.ts";
 import { type Log, silentLog } from "../../base/log.ts";
+import type { ForeignFirewall } from "./foreign-firewalls.ts";
 import type { RuleAccess } from "./iptables-rules.ts";
 import { prepareNetwork } from "./prepare-network.ts";
 import { computeRuntimeLayout, networkConfigPath } from "./runtime-layout.ts";
@@ -17,12 +18,19 @@ afterEach(async () => await rm(directory, { recursive: true, force: true }));
 /** No interface has this name. */
 const BRIDGE = "no-such-bridge0";
 
-async function prepare(rules: RuleAccess) {
+async function prepare(rules: RuleAccess, firewalls: readonly ForeignFirewall[] = []) {
   const said: string[] = [];
   const log: Log = { ...silentLog, error: (word) => said.push(word) };
   const layout = computeRuntimeLayout(directory);
   await mkdir(layout.cniConfigDirectory);
-  await prepareNetwork(layout, { bridge: BRIDGE, podCidr: "10.71.0.0/16", log, open: () => rules });
+  const open = () => rules;
+  await prepareNetwork(layout, {
+    bridge: BRIDGE,
+    podCidr: "10.71.0.0/16",
+    log,
+    open,
+    firewalls: async () => firewalls,
+  });
   const { plugins } = JSON.parse(await readFile(networkConfigPath(layout), "utf8"));
   return { portmap: plugins[1], said };
 }
@@ -40,10 +48,17 @@ describe("CVE-2020-8558: host ports answer on the node's 127.0.0.1", () => {
     expect(portmap).toEqual({ type: "portmap", capabilities: { portMappings: true }, snat: false });
     expect(said).toEqual([
       "pods do not reach what is beyond this node: their calls cannot have the node's address",
+      "a firewall of this machine may drop the packets of pods",
       "pods cannot be kept from the node's loopback",
       "host ports do not answer on this node's 127.0.0.1: install iptables, and start nodelet again",
     ]);
   });
+});
+
+it("the log tells of a firewall that no rule of ours can pass", async () => {
+  const rules = { list: async () => "", change: async () => {} };
+  const { said } = await prepare(rules, [{ table: "inet filter", chain: "forward", hook: "forward" }]);
+  expect(said).toEqual(["a firewall drops the packets of pods"]);
 });
 
 it("pods of each address family call from the node's address", async () => {

@@ -4,6 +4,8 @@ import { codeOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { ensureFile } from "../processes/ensure-file.ts";
 import { computeCniConfig } from "./cni-config.ts";
+import { createFirewallGuard } from "./firewall-guard.ts";
+import { computeFirewallMend, type ForeignFirewall, readForeignFirewalls } from "./foreign-firewalls.ts";
 import { openRules, type RuleAccess } from "./iptables-rules.ts";
 import { createLoopbackGuard } from "./loopback-guard.ts";
 import { createMasqueradeGuard } from "./masquerade-guard.ts";
@@ -14,6 +16,8 @@ interface NetworkOptions {
   bridge: string;
   podCidr: string;
   log: Log;
+  /** Lists the firewalls that no rule of ours can pass. Default: this machine's. */
+  firewalls?: () => Promise<readonly ForeignFirewall[]>;
   /** Opens a table of rules. Default: this machine's. */
   open?: (...table: Parameters<typeof openRules>) => RuleAccess;
 }
@@ -24,7 +28,7 @@ interface NetworkOptions {
  * reach every server there otherwise. The caller keeps the returned guard.
  */
 export async function prepareNetwork(layout: RuntimeLayout, options: NetworkOptions): Promise<Pick<RuleGuard, "keep">> {
-  const { bridge, podCidr, log, open = openRules } = options;
+  const { bridge, podCidr, log, open = openRules, firewalls = readForeignFirewalls } = options;
   const { networkName, cniAddressDirectory: addressDirectory } = layout;
   const write = async (isLoopbackGuarded: boolean) => {
     const text = computeCniConfig({ networkName, bridge, podCidr, addressDirectory, isLoopbackGuarded });
@@ -33,11 +37,15 @@ export async function prepareNetwork(layout: RuntimeLayout, options: NetworkOpti
   // The file tells whoever removes the network that there is one, so it is there before the first rule.
   await write(false);
   const loopback = createLoopbackGuard({ rules: open("iptables", "raw"), log }, { networkName, bridge });
-  const ways = podCidr.split(",").map((range) => {
-    const rules = open(range.includes(":") ? "ip6tables" : "iptables", "nat");
-    return createMasqueradeGuard({ rules, log }, { networkName, range });
+  const ways = podCidr.split(",").flatMap((range) => {
+    const program = range.includes(":") ? "ip6tables" : "iptables";
+    return [
+      createMasqueradeGuard({ rules: open(program, "nat"), log }, { networkName, range }),
+      createFirewallGuard({ rules: open(program, "filter"), log }, { networkName, bridge }),
+    ];
   });
-  for (const way of ways) await way.ensure();
+  await Promise.all(ways.map(async (way) => await way.ensure()));
+  tellFirewalls(await firewalls(), { bridge, log });
   const guard = joinGuards([loopback, ...ways]);
   if (await loopback.ensure()) {
     await write(true);
@@ -46,6 +54,14 @@ export async function prepareNetwork(layout: RuntimeLayout, options: NetworkOpti
   log.error("host ports do not answer on this node's 127.0.0.1: install iptables, and start nodelet again", { bridge });
   await closeBridge(bridge, log);
   return guard;
+}
+
+/** Nothing else would say why pods reach nobody. */
+function tellFirewalls(firewalls: readonly ForeignFirewall[], { bridge, log }: Pick<NetworkOptions, "bridge" | "log">) {
+  for (const firewall of firewalls) {
+    const { table, hook } = firewall;
+    log.error("a firewall drops the packets of pods", { table, hook, mend: computeFirewallMend(firewall, bridge) });
+  }
 }
 
 /** Takes back what the plugin `portmap` set on the bridge in an earlier run. A bridge that does not exist is closed. */

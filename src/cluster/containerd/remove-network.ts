@@ -9,8 +9,8 @@ import { networkConfigPath, type RuntimeLayout } from "./runtime-layout.ts";
 const CNI_RESULTS = "/var/lib/cni/results";
 
 /**
- * Removes the loopback guard and what the CNI plugins leave on the machine when pods end without a CNI DEL: the bridge,
- * rules of the nat tables and cached results. It removes only what bears the name of this network or of one of its
+ * Removes the guards and what the CNI plugins leave on the machine when pods end without a CNI DEL: the bridge, rules and
+ * cached results. It removes only what bears the name of this network or of one of its
  * sandboxes. No plugin of the network may run any more, because it would make the bridge again. Every step is tried, and
  * the errors are joined and thrown.
  */
@@ -21,9 +21,11 @@ export async function removeNetwork(layout: RuntimeLayout, sandboxIds: readonly 
   await runAll(
     [
       ...bridges.map((bridge) => async () => await deleteLink(bridge)),
-      async () => await removeRules(openRules("iptables", "nat"), layout.networkName),
-      async () => (hasIpv6 ? await removeRules(openRules("ip6tables", "nat"), layout.networkName) : undefined),
-      // The guard goes after the bridge, through which pods reach the node.
+      ...(["nat", "filter"] as const).flatMap((table) => [
+        async () => await removeRules(openRules("iptables", table), layout.networkName),
+        async () => (hasIpv6 ? await removeRules(openRules("ip6tables", table), layout.networkName) : undefined),
+      ]),
+      // The loopback guard goes after the bridge, through which pods reach the node.
       async () => await removeRules(unlessUnreadable(openRules("iptables", "raw")), layout.networkName),
       async () => await removeResults(layout.networkName, sandboxIds),
     ],

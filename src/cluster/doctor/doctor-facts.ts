@@ -1,3 +1,4 @@
+import type { ForeignFirewall } from "../containerd/foreign-firewalls.ts";
 import type { RuntimeWord } from "./runtime-word.ts";
 
 /**
@@ -40,6 +41,8 @@ export interface DoctorFacts {
   forwardPolicy: string | undefined;
   /** The policy of its INPUT chain for what comes from the default bridge: a rule may accept what the policy drops. */
   inputPolicy: string | undefined;
+  /** Those beside iptables. */
+  foreignFirewalls: readonly ForeignFirewall[];
   /** The ports that nodelet listens on and that another process already uses. */
   portsTaken: readonly number[];
   disk: { path: string; availableBytes: number; totalBytes: number };

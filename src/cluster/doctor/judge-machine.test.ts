@@ -34,6 +34,7 @@ const good: DoctorFacts = {
   bridgeCallsIptables: true,
   forwardPolicy: "ACCEPT",
   inputPolicy: "ACCEPT",
+  foreignFirewalls: [],
   portsTaken: [],
   disk: { path: "/var/lib", availableBytes: 50 * GIB, totalBytes: 100 * GIB },
   runningPid: undefined,
@@ -41,6 +42,10 @@ const good: DoctorFacts = {
 
 const withWord = (changes: Partial<RuntimeWord>) => ({
   runtimeWord: good.runtimeWord && { ...good.runtimeWord, ...changes },
+});
+
+const withFirewall = (hook: "forward" | "input") => ({
+  foreignFirewalls: [{ table: "inet filter", chain: hook, hook }],
 });
 
 describe("judgeMachine", () => {
@@ -89,7 +94,8 @@ describe("judgeMachine", () => {
     ["no busybox", { busybox: false }, "busybox", "warn"],
     ["no CAP_SYS_RESOURCE", { hasSysResource: false }, "CAP_SYS_RESOURCE", "warn"],
     ["swap", { swapBytes: GIB }, "swap", "warn"],
-    ["a firewall that drops", { forwardPolicy: "DROP" }, "forwarding policy", "warn"],
+    ["a firewall that drops", withFirewall("forward"), "forwarding policy", "warn"],
+    ["a firewall of nftables that lets nobody in", withFirewall("input"), "input policy", "warn"],
     ["a firewall that lets nobody in", { inputPolicy: "DROP" }, "input policy", "warn"],
     ["a taken port", { portsTaken: [10_248] }, "ports", "warn"],
     ["little disk", { disk: { path: "/", availableBytes: 5 * GIB, totalBytes: 100 * GIB } }, "disk space", "warn"],
@@ -102,6 +108,7 @@ describe("judgeMachine", () => {
   });
 
   const accepted: Array<[string, Partial<DoctorFacts>]> = [
+    ["a policy of iptables, for which there are rules", { forwardPolicy: "DROP" }],
     ["a private root", { isRootShared: false }],
     ["no br_netfilter", { bridgeCallsIptables: undefined }],
     ["forwarding that is still off", { ipForward: false }],

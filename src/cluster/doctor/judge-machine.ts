@@ -1,6 +1,7 @@
 import { parseContainerdVersion } from "../containerd/containerd-config.ts";
 import type { DoctorFacts } from "./doctor-facts.ts";
 import type { Finding } from "./finding.ts";
+import { judgeForwarding, judgeInput } from "./judge-firewalls.ts";
 import { judgeRuntimeFeatures, judgeUserNamespaces } from "./judge-runtime.ts";
 import { judgePrograms } from "./up-programs.ts";
 
@@ -35,8 +36,8 @@ const CHECKS: ReadonlyArray<(facts: DoctorFacts) => Finding> = [
   swap,
   ipForward,
   bridgeNetfilter,
-  forwardPolicy,
-  inputPolicy,
+  judgeForwarding,
+  judgeInput,
   ports,
   disk,
 ];
@@ -198,27 +199,6 @@ function bridgeNetfilter({ bridgeCallsIptables }: DoctorFacts): Finding {
     meaning: "a pod that calls another pod of this node by its host port may get no answer; pod addresses work",
     mend: "modprobe br_netfilter && sysctl -w net.bridge.bridge-nf-call-iptables=1",
   };
-}
-
-function forwardPolicy({ forwardPolicy: policy }: DoctorFacts): Finding {
-  return judgePolicy("forwarding policy", policy, {
-    meaning: "a firewall drops what pods send to the outside and receive through host ports",
-    mend: "iptables -I FORWARD -i nodelet0 -j ACCEPT && iptables -I FORWARD -o nodelet0 -j ACCEPT",
-  });
-}
-
-function inputPolicy({ inputPolicy: policy }: DoctorFacts): Finding {
-  return judgePolicy("input policy", policy, {
-    meaning: "a firewall drops what pods send to this machine: they reach neither the cluster's DNS nor its API",
-    mend: "iptables -I INPUT -i nodelet0 -j ACCEPT, or with ufw: ufw allow in on nodelet0",
-  });
-}
-
-/** What becomes of packets that no rule of a chain speaks of; undefined where it could not be read. */
-function judgePolicy(check: string, policy: string | undefined, otherwise: Pick<Finding, "meaning" | "mend">): Finding {
-  if (policy === undefined) return { check, level: "ok", found: "not known" };
-  if (policy === "ACCEPT") return { check, level: "ok", found: policy };
-  return { check, level: "warn", found: policy, ...otherwise };
 }
 
 function ports({ portsTaken, runningPid }: DoctorFacts): Finding {

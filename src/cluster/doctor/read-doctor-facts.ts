@@ -6,6 +6,7 @@ import { messageOf } from "../../base/errors.ts";
 import { readMountTable } from "../../host/linux/mounts/mount-table.ts";
 import type { MountEntry } from "../../host/mounts-port.ts";
 import { DEFAULT_BRIDGE } from "../containerd/cni-config.ts";
+import { readForeignFirewalls } from "../containerd/foreign-firewalls.ts";
 import { findCniBinDirectory, findProgram, readHasSysResource } from "../containerd/machine-facts.ts";
 import { isRootShared } from "../containerd/mount-info.ts";
 import { readLockHolder } from "../processes/process-lock.ts";
@@ -48,6 +49,7 @@ export async function readDoctorFacts(stateDirectory: string, ports: readonly nu
     bridgeCallsIptables: bridgeCalls === undefined ? undefined : bridgeCalls === "1",
     forwardPolicy: findPolicy(filterRules, "FORWARD"),
     inputPolicy: acceptsBridge(filterRules) ? "ACCEPT" : findPolicy(filterRules, "INPUT"),
+    foreignFirewalls: await readForeignFirewalls((await findProgram("nft", SEARCH_PATH)) ?? "nft"),
     portsTaken,
     disk: await readDisk(stateDirectory),
     runningPid: await readLockHolder(computeStateLayout(stateDirectory).lock).catch(() => undefined),
