@@ -137,6 +137,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
       manifests: layout.manifests,
       healthzPort: 0,
       clusterDns: options.network.dnsAddress,
+      dns: true,
       serverAddress: LOCAL_NODE.address,
       podCidr: options.network.podCidr,
       serverPort: 0,

@@ -13,6 +13,8 @@ interface StandaloneKubelet {
   cgroup: OwnCgroup | undefined;
   /** The cluster's DNS, which pods ask. Default: they ask the machine's name servers. */
   dns?: { readonly address: string; readonly domain: string } | undefined;
+  /** The file that pods inherit from the machine. */
+  resolvConf: string;
   /** Default: `LAPTOP_EVICTION_HARD`. */
   evictionHard?: Readonly<Record<string, string>> | undefined;
 }
@@ -56,6 +58,7 @@ export function computeKubeletConfig(options: StandaloneKubelet): string {
     ...computeServer(options.server),
     ...(options.cgroup ?? { cgroupsPerQOS: false, enforceNodeAllocatable: [] }),
     ...(options.dns === undefined ? {} : { clusterDNS: [options.dns.address], clusterDomain: options.dns.domain }),
+    resolvConf: options.resolvConf,
     failSwapOn: false,
     failCgroupV1: false,
     makeIPTablesUtilChains: false,

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import type { Log } from "../../base/log.ts";
+import { bridgeAddressOf } from "../containerd/ensure-bridge.ts";
 import { type ChildLogging, loggingArguments } from "../processes/child-logging.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
 import { ensureFile } from "../processes/ensure-file.ts";
@@ -7,6 +8,7 @@ import { computeProgramWords, computeRunTimeFlags, RUN_TIME_ENVIRONMENT } from "
 import { untilReady } from "../processes/until-ready.ts";
 import { readNodeReport } from "../status/node-report.ts";
 import { choosePort, withChosenPort } from "./choose-port.ts";
+import { chooseResolvConf } from "./choose-resolv-conf.ts";
 import { CLUSTER_DOMAIN } from "./cluster-dns.ts";
 import { computeKubeletConfig } from "./kubelet-config.ts";
 import { makeOwnCgroup } from "./own-cgroup.ts";
@@ -39,6 +41,8 @@ export interface AgentOptions {
   nodeName?: string;
   /** The address of the cluster's DNS, which pods ask. Default: they ask the machine's name servers. */
   clusterDns?: string | undefined;
+  /** Our DNS server answers pods at the bridge's address. */
+  dns: boolean;
   /** The thresholds below which pods are evicted, instead of those of `up`. */
   evictionHard?: Readonly<Record<string, string>>;
   /** Further kubelet flags, after ours. */
@@ -73,6 +77,7 @@ async function launch(layout: StateLayout, options: AgentOptions): Promise<Daemo
     server,
     cgroup,
     dns: options.clusterDns === undefined ? undefined : { address: options.clusterDns, domain: CLUSTER_DOMAIN },
+    resolvConf: await chooseResolvConf({ file: layout.resolvConf, ownServer: ownDnsServer(options) }),
     evictionHard: options.evictionHard,
   });
   await ensureFile(layout.kubeletConfig, config);
@@ -118,6 +123,9 @@ async function chooseServer({ clusterAuthority }: StateLayout, options: AgentOpt
   if (address === undefined) return undefined;
   return { address, port: await choosePort(address, serverPort), clientAuthority: clusterAuthority };
 }
+
+const ownDnsServer = ({ dns, podCidr }: AgentOptions): string | undefined =>
+  dns && podCidr !== undefined ? bridgeAddressOf(podCidr).address : undefined;
 
 /**
  * Where the API is for this machine alone, pods are of this machine: a metrics-server and Prometheus read the node at its

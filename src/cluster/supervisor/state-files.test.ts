@@ -18,7 +18,7 @@ afterEach(async () => {
 
 describe("the node agent's configuration", () => {
   it("names the runtime, the manifests and the health server, and accepts swap", () => {
-    const options = { endpoint: "unix:///s", manifests: '/m: "x"', podLogs: "/l", healthzPort: 0 };
+    const options = { endpoint: "unix:///s", manifests: '/m: "x"', podLogs: "/l", healthzPort: 0, resolvConf: "/r" };
     expect(
       computeKubeletConfig({
         ...options,
@@ -37,6 +37,7 @@ describe("the node agent's configuration", () => {
       enableServer: false
       cgroupRoot: "/nodelet-1"
       cgroupDriver: "systemd"
+      resolvConf: "/r"
       failSwapOn: false
       failCgroupV1: false
       makeIPTablesUtilChains: false
@@ -48,7 +49,14 @@ describe("the node agent's configuration", () => {
 
   it("serves the node's API to whom the cluster knows", () => {
     const server = { address: "127.0.0.1", port: 10_250, clientAuthority: "/ca.crt" };
-    const options = { endpoint: "e", manifests: "m", podLogs: "/l", healthzPort: 0, cgroup: undefined };
+    const options = {
+      endpoint: "e",
+      manifests: "m",
+      podLogs: "/l",
+      healthzPort: 0,
+      resolvConf: "/r",
+      cgroup: undefined,
+    };
     const text = computeKubeletConfig({ ...options, server });
     expect(text).toContain('address: "127.0.0.1"\nport: 10250\n');
     expect(text).toContain('authentication: {"x509":{"clientCAFile":"/ca.crt"}}\n');
@@ -56,7 +64,14 @@ describe("the node agent's configuration", () => {
   });
 
   it("gives pods no cgroups where none can be made", () => {
-    const options = { endpoint: "e", manifests: "m", podLogs: "/l", healthzPort: 0, server: undefined };
+    const options = {
+      endpoint: "e",
+      manifests: "m",
+      podLogs: "/l",
+      healthzPort: 0,
+      resolvConf: "/r",
+      server: undefined,
+    };
     const text = computeKubeletConfig({ ...options, cgroup: undefined });
     expect(text).toContain("cgroupsPerQOS: false\nenforceNodeAllocatable: []\n");
     expect(text).not.toContain("cgroupRoot");

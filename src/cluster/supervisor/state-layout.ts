@@ -36,6 +36,8 @@ export interface StateLayout {
   /** The socket on which the node agent answers `nodelet status`. */
   agentSocket: string;
   kubeletConfig: string;
+  /** The resolver's configuration that pods inherit where the machine's own would not do. */
+  resolvConf: string;
   /** The manifests are taken from here when no other directory is named. */
   manifests: string;
   images: string;
@@ -84,6 +86,7 @@ export function computeStateLayout(directory: string): StateLayout {
     agentPidFile: join(directory, "agent.pid"),
     agentSocket: join(directory, "node.sock"),
     kubeletConfig: join(directory, "kubelet.yaml"),
+    resolvConf: join(directory, "resolv.conf"),
     manifests: join(directory, "manifests"),
     images: join(directory, "images"),
     localVolumes: join(directory, "volumes"),
