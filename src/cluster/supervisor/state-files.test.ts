@@ -180,6 +180,24 @@ describe("the node's name", () => {
     expect(await choose("edge-7", "--no-such-flag")).toEqual({ name: "edge-7", said: [] });
   });
 
+  it.each([
+    ["My_Laptop", "my-laptop"],
+    ["-edge..7_", "edge.7"],
+    ["édge", "dge"],
+    ["__", "node"],
+  ])("is the nearest that a node may have: of %s it is %s", async (machine, name) => {
+    const { said, ...chosen } = await choose(machine);
+    expect(chosen).toEqual({ name });
+    expect(said).toEqual([expect.stringMatching(`which is no name for a node: its node is ${name}`)]);
+    await writeRuntimeOptions(directory, { podCidr: "10.1.0.0/16", bridge: "b", nodeName: name });
+    expect(await choose(machine)).toEqual({ name, said: [] });
+  });
+
+  it("is refused where a flag names one that no node may have", async () => {
+    const refused = choose("edge-7", "--hostname-override=my_laptop");
+    await expect(refused).rejects.toThrow(/^--hostname-override=my_laptop: a lowercase RFC 1123 subdomain must/);
+  });
+
   it("stays when the machine gets another, and the start says so", async () => {
     await writeRuntimeOptions(directory, { podCidr: "10.1.0.0/16", bridge: "b", nodeName: "edge-7" });
     expect(await choose("edge-7")).toEqual({ name: "edge-7", said: [] });
