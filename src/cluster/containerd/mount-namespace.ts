@@ -1,4 +1,5 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
+import { parseCpuList } from "../../base/cpu-list.ts";
 import { readMountTable } from "../../host/linux/mounts/mount-table.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { computeMountsBeneath, isRootShared } from "./mount-info.ts";
@@ -18,9 +19,50 @@ export async function ensureMountNamespace(path: string): Promise<string[]> {
   if (isRootShared(mounts)) return [];
   if (!mounts.some((mount) => mount.path === path)) {
     await writeFile(path, "");
-    await runCommand("unshare", [`--mount=${path}`, "--propagation", "shared", "true"]);
+    await pinMountNamespace(path);
   }
   return ["nsenter", `--mount=${path}`, "--"];
+}
+
+/** What `pinMountNamespace` needs of the machine. */
+interface PinDeps {
+  run(program: string, args: readonly string[]): Promise<unknown>;
+  /** The processors that this process may use. */
+  readCpus(): Promise<Iterable<number>>;
+}
+
+const LINUX: PinDeps = {
+  run: runCommand,
+  async readCpus() {
+    const status = await readFile("/proc/self/status", "utf8");
+    return parseCpuList(/^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? "") ?? [];
+  },
+};
+
+/**
+ * Makes a mount namespace and pins it at the file. The kernel pins only those with a greater number than the namespace of
+ * whoever asks, against circles. Since Linux 6.18 each processor counts by itself: one made in a container may have a
+ * smaller number than the container's own, and then another processor has a greater one.
+ */
+export async function pinMountNamespace(path: string, { run, readCpus } = LINUX): Promise<void> {
+  const pin = ["unshare", `--mount=${path}`, "--propagation", "shared", "true"];
+  const pinOn = async (cpus: readonly string[]): Promise<void> => {
+    const [program = "", ...args] = [...cpus, ...pin];
+    await run(program, args);
+  };
+  const failure = await failureOf(pinOn([]));
+  if (failure === undefined) return;
+  for (const cpu of await readCpus()) {
+    if ((await failureOf(pinOn(["taskset", "--cpu-list", `${cpu}`]))) === undefined) return;
+  }
+  throw failure;
+}
+
+async function failureOf(work: Promise<void>): Promise<unknown> {
+  return await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 }
 
 /**
