@@ -29,6 +29,7 @@ import { openProgress } from "./open-progress.ts";
 import { describeRunningPods } from "./pod-table.ts";
 import { joinWaits } from "./progress.ts";
 import { requireRoot } from "./require-root.ts";
+import { actAsFirstProcess } from "./up/first-process.ts";
 import { alsoToJournal } from "./up/journal-log.ts";
 import { readUpConfiguration, type UpConfiguration } from "./up/read-up-configuration.ts";
 import { stopOnSignals } from "./up/stop-on-signals.ts";
@@ -133,6 +134,7 @@ async function superviseNode(layout: StateLayout, supervision: Supervision, log:
     onHangUp: process.stdout.isTTY ? undefined : () => hangUp.look(),
   });
   hangUp.look = followConfiguration(supervision, log, stop.signal);
+  actAsFirstProcess(log, stop.signal);
   const manifests = options.manifests ?? layout.manifests;
   const follower: { done: Promise<void> } = { done: Promise.resolve() };
   const { dns, serviceCidr } = options;

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { CgroupLimits, CgroupTree } from "../../src/host/cgroup-tree-port.ts";
 import { createFakeCgroupTree } from "../../src/host/fake/fake-cgroup-tree.ts";
+import { emptyContainerRoot } from "../../src/host/linux/cgroups/empty-root.ts";
 import { createLinuxCgroups } from "../../src/host/linux/cgroups/linux-cgroups.ts";
 
 const KERNEL = "/sys/fs/cgroup";
@@ -197,6 +198,25 @@ describe("version 1", () => {
     expect(existsSync(join(root, "cpu,cpuacct/a/b"))).toBe(true);
     expect(existsSync(join(root, "other/a"))).toBe(false);
     expect(existsSync(join(root, "perf_event/a"))).toBe(false);
+  });
+});
+
+describe.skipIf(!isWritable(UNIFIED))("the root of a container's cgroups", () => {
+  it("is emptied into one beneath it, and only where it is not that of the whole machine", async () => {
+    const root = `${UNIFIED}${OWN}`;
+    const { tree, enter } = createReal(`${UNIFIED}`, `${UNIFIED}`);
+    await tree.make(OWN);
+    const inside = [await enter(OWN), await enter(OWN)];
+    expect(emptyContainerRoot(root)).toBe(2);
+    expect(await readFile(`${root}/cgroup.procs`, "utf8")).toBe("");
+    const moved = (await readFile(`${root}/init/cgroup.procs`, "utf8")).trim().split("\n").map(Number);
+    expect(moved.toSorted()).toEqual(inside.map(({ pid }) => pid).toSorted());
+    expect(emptyContainerRoot(root)).toBe(0);
+  });
+
+  it("stays as it is on a machine of its own, and with version 1", () => {
+    expect(emptyContainerRoot(UNIFIED)).toBe(0);
+    expect(emptyContainerRoot("/proc")).toBe(0);
   });
 });
 

@@ -45,7 +45,7 @@ export function formatProcessIdentity({ pid, startTime, bootId }: ProcessIdentit
 export async function readLiveProcess(path: string): Promise<ProcessIdentity | undefined> {
   const [pid = "", startTime = "", bootId = ""] = ((await readProcFile(path)) ?? "").trim().split(" ");
   const identity = { pid: Number(pid), startTime: Number(startTime), bootId };
-  if (!Number.isSafeInteger(identity.pid) || identity.pid < 2) return undefined;
+  if (!Number.isSafeInteger(identity.pid) || identity.pid < 1) return undefined;
   return (await isProcessAlive(identity)) ? identity : undefined;
 }
 

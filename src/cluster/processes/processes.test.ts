@@ -56,6 +56,13 @@ describe("a process lock", () => {
     expect((await claimProcessLock(path)).state).toBe("held");
   });
 
+  it("is held by the first process, too, which nodelet is in a container of its own", async () => {
+    const path = join(directory, "lock");
+    const first = await readProcessIdentity(1);
+    await writeFile(path, first === undefined ? "" : formatProcessIdentity(first));
+    expect(await claimProcessLock(path)).toEqual({ state: "taken", pid: 1 });
+  });
+
   it("with nonsense in it is taken over", async () => {
     const path = join(directory, "lock");
     await writeFile(path, "-1 x\0");

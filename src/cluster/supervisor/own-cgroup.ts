@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { codeOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { CgroupTree } from "../../host/cgroup-tree-port.ts";
+import { emptyContainerRoot } from "../../host/linux/cgroups/empty-root.ts";
 import { createLinuxCgroups } from "../../host/linux/cgroups/linux-cgroups.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { type CgroupDriver, cgroupPathOf, partsOf } from "../../node/resources/cgroups/cgroup-name.ts";
@@ -37,6 +38,12 @@ export async function makeOwnCgroup(directory: string, log: Log): Promise<OwnCgr
   const path = cgroupPathOf(partsOf(cgroupRoot), driver);
   try {
     await tree.make(path);
+    if (driver === "cgroupfs" && tree.findLack(path) !== undefined) {
+      const moved = emptyContainerRoot();
+      if (moved > 0)
+        log.info("the processes of this container are in a cgroup beneath its own, which pods need", { moved });
+      await tree.make(path);
+    }
     if (tree.findLack(path) === undefined) return { cgroupRoot, cgroupDriver: driver };
   } catch (error) {
     if (!NOT_ALLOWED.has(codeOf(error) ?? "")) throw error;

@@ -1,3 +1,4 @@
+import { container } from "./container.ts";
 import { gracefulShutdown } from "./graceful-shutdown.ts";
 import { installedPackage } from "./installed-package.ts";
 import { iscsi } from "./iscsi.ts";
@@ -27,7 +28,7 @@ export const SCENARIOS: readonly Scenario[] = [
   installedPackage,
   ...[kills, reboot, rescue, powerCuts],
   ...[shutdownLock, gracefulShutdown],
-  ...[ownUnits, oomScores, securityProfiles],
+  ...[ownUnits, container, oomScores, securityProfiles],
   ...[outOfMemory, groupKill, memoryQos, pidsLimit, diskPressure, swap],
   pressure,
   ...[sysctls, mountPropagation],
