@@ -66,6 +66,7 @@ describe("createNodeAgentConfig", () => {
     [["--runtime-cgroups=/system.slice/containerd.service"], { runtimeCgroup: "/system.slice/containerd.service" }],
     [["--experimental-allocatable-ignore-eviction"], { ignoresEvictionThresholds: true }],
     [["--nodelet-server-clients=10.64.0.0/16,fd00::/64"], { serverClients: ["10.64.0.0/16", "fd00::/64"] }],
+    [["--nodelet-fallback-node-ip=10.64.0.1"], { fallbackNodeIp: "10.64.0.1" }],
     [["--nodelet-socket=/run/n.sock"], { nodeSocketPath: "/run/n.sock" }],
     [
       ["--kubeconfig=k", "--bootstrap-kubeconfig=/b", "--node-labels=a=1,b=2", "--cloud-provider=external"],

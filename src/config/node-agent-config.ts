@@ -20,6 +20,8 @@ export interface NodeAgentConfig {
   readonly nodeName: string;
   /** The addresses that `--node-ip` gives, one a family at most; empty where the machine's own addresses are used. */
   readonly nodeIps: readonly string[];
+  /** What the node tells where its machine has no address by itself; undefined for none. */
+  readonly fallbackNodeIp: string | undefined;
   /** Default `/var/lib/kubelet`. */
   readonly rootDirectory: string;
   /** Default `/var/log/pods`. */
@@ -153,6 +155,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     featureGates: sources.featureGates,
     nodeName: readNodeName(flags, sources.hostname, errors),
     nodeIps: readNodeIps(flags, errors),
+    fallbackNodeIp: readFallbackNodeIp(flags, errors),
     rootDirectory,
     podLogsDirectory: configuration.podLogsDir,
     containerLogsDirectory: CONTAINER_LOGS_DIRECTORY,
@@ -296,6 +299,15 @@ function readNodeIps(flags: ReadonlyMap<string, unknown>, errors: ConfigurationE
     errors.push({ path: "--node-ip", message });
   }
   return addresses;
+}
+
+function readFallbackNodeIp(flags: ReadonlyMap<string, unknown>, errors: ConfigurationError[]): string | undefined {
+  const name = "nodelet-fallback-node-ip";
+  const address = readText(flags, name, "");
+  if (address === "") return undefined;
+  if (isIP(address) === 0)
+    errors.push({ path: `--${name}`, message: `bad --${name} "${address}": give one IP address` });
+  return address;
 }
 
 function readManifestUrl(url: string, errors: ConfigurationError[]): string | undefined {

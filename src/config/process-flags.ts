@@ -89,6 +89,13 @@ const ROWS: readonly Row[] = [
     "Labels to register the node with, as key=value pairs separated by commas. Those of kubernetes.io must begin with kubelet.kubernetes.io or node.kubernetes.io, or be well known",
   ],
   [
+    "nodelet-fallback-node-ip",
+    STRING_FLAG,
+    "",
+    "works",
+    "IP address to tell as the node's while the machine has no default route and --node-ip names none; none where empty",
+  ],
+  [
     "nodelet-history-age",
     DURATION_FLAG,
     DEFAULT_HISTORY_AGE_MS,

@@ -153,6 +153,9 @@ function agentCommand(layout: StateLayout, { kubeletRoot }: PodPlaces, options: 
     `--cert-dir=${kubeletRoot}/pki`,
     `--kubeconfig=${layout.nodeKubeconfig}`,
     `--nodelet-socket=${layout.agentSocket}`,
+    ...(options.podCidr === undefined
+      ? []
+      : [`--nodelet-fallback-node-ip=${bridgeAddressOf(options.podCidr).address}`]),
     ...(clients === undefined ? [] : [`--nodelet-server-clients=${clients}`]),
     // The control plane applies them.
     "--nodelet-ignore-other-kinds",

@@ -6,6 +6,7 @@ const verdictOf = (changes: Partial<NodeAddressesInput>) =>
   computeNodeAddresses({ ...statusInput(), previous: [], ...changes });
 const internal = (address: string) => ({ type: "InternalIP", address });
 const hostname = { type: "Hostname", address: "node-1" };
+const FALLBACK = [internal("10.64.0.1"), hostname];
 
 it.each<[string, Partial<NodeAddressesInput>, object[]]>([
   ["the machine's, IPv4 first", {}, [internal("192.0.2.10"), hostname]],
@@ -23,6 +24,13 @@ it.each<[string, Partial<NodeAddressesInput>, object[]]>([
     { nodeName: "198.51.100.7" },
     [internal("198.51.100.7"), { ...hostname, address: "198.51.100.7" }],
   ],
+  ["the fallback where there is no default route", { machineAddresses: [], fallbackIp: "10.64.0.1" }, FALLBACK],
+  [
+    "the fallback for as long as there is no default route",
+    { machineAddresses: [], fallbackIp: "10.64.0.1", previous: FALLBACK },
+    FALLBACK,
+  ],
+  ["the machine's rather than the fallback", { fallbackIp: "10.64.0.1" }, [internal("192.0.2.10"), hostname]],
   ["no guess where a cloud knows", { isCloudExternal: true }, [hostname]],
   [
     "the configured one until the cloud knows",
@@ -52,6 +60,13 @@ it.each([
     addresses: previous,
     problem: `failed to validate nodeIP: ${fault}`,
   });
+});
+
+it("tells the address that it had rather than the fallback while the default route is away", () => {
+  const previous = [internal("192.0.2.10"), hostname];
+  const { addresses, problem } = verdictOf({ machineAddresses: [], fallbackIp: "10.64.0.1", previous });
+  expect(addresses).toEqual(previous);
+  expect(problem).toMatch(/no default routes found/);
 });
 
 it("says which of two addresses is wrong", () => {

@@ -11,6 +11,8 @@ export interface NodeAddressesInput {
   readonly machineAddresses: readonly string[];
   /** The addresses of all interfaces. An address that was configured must be one of them. */
   readonly interfaceAddresses: readonly string[];
+  /** What to tell where the machine has no default route and the node has no address yet; undefined for none. */
+  readonly fallbackIp: string | undefined;
   readonly previous: readonly NodeAddress[];
 }
 
@@ -25,7 +27,7 @@ interface NodeAddressesVerdict {
  * asked, since they often map the node's name to 127.0.1.1 (upstream: pkg/kubelet/nodestatus/setters.go, NodeAddress).
  */
 export function computeNodeAddresses(input: NodeAddressesInput): NodeAddressesVerdict {
-  const { nodeName, isCloudExternal, previous } = input;
+  const { nodeName, isCloudExternal, fallbackIp, previous } = input;
   const given = input.nodeIps.map(canonical).filter((address) => !isUnspecified(address));
   for (const [index, address] of given.entries()) {
     const fault = findFault(address, input.interfaceAddresses);
@@ -46,6 +48,9 @@ export function computeNodeAddresses(input: NodeAddressesInput): NodeAddressesVe
   if (isIP(nodeName) !== 0) return tell(canonical(nodeName));
   const found = chooseAddress(input);
   if (found !== undefined) return tell(found);
+  // A route that is away for a while is no reason to tell another address.
+  const last = previous.find(({ type }) => type === "InternalIP")?.address;
+  if (fallbackIp !== undefined && (last ?? fallbackIp) === fallbackIp) return tell(fallbackIp);
   const problem = `can't get ip address of node ${nodeName}. error: no default routes found in "/proc/net/route" or "/proc/net/ipv6_route"`;
   return { addresses: previous, problem };
 }

@@ -8,6 +8,7 @@ export function createNodeStatusSettings({
   kubelet,
   nodeName,
   nodeIps,
+  fallbackNodeIp: fallbackIp,
   cluster,
   featureGates,
   ignoresEvictionThresholds,
@@ -15,6 +16,7 @@ export function createNodeStatusSettings({
   return {
     nodeName,
     nodeIps,
+    fallbackIp,
     isCloudExternal: cluster?.cloudProvider === "external",
     ...createCapacitySettings({ kubelet, ignoresEvictionThresholds }),
     kubeletPort: kubelet.enableServer === true ? kubelet.port : 0,

@@ -27,6 +27,8 @@ export interface NodeStatusSettings extends CapacitySettings {
   readonly nodeName: string;
   /** The addresses of `--node-ip`. */
   readonly nodeIps: readonly string[];
+  /** What the node tells as its address where the machine has none by itself; undefined for none. */
+  readonly fallbackIp: string | undefined;
   /** True when a cloud controller sets the node's addresses. */
   readonly isCloudExternal: boolean;
   /** The port of the node agent's HTTPS server. */

@@ -49,10 +49,10 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
  * Returns the node's own addresses as its object shows them, or the addresses asked for where the machine has none of
  * them.
  */
-async function readHostIps({ machine }: Host, { nodeName, nodeIps }: NodeAgentConfig): Promise<readonly string[]> {
+async function readHostIps({ machine }: Host, config: NodeAgentConfig): Promise<readonly string[]> {
+  const { nodeName, nodeIps, fallbackNodeIp: fallbackIp } = config;
   const { addresses } = computeNodeAddresses({
-    nodeName,
-    nodeIps,
+    ...{ nodeName, nodeIps, fallbackIp },
     isCloudExternal: false,
     machineAddresses: await machine.nodeAddresses(),
     interfaceAddresses: machine.interfaceAddresses(),

@@ -7,6 +7,7 @@ export function statusInput(changes: Partial<NodeStatusInput> = {}): NodeStatusI
   return {
     nodeName: "node-1",
     nodeIps: [],
+    fallbackIp: undefined,
     isCloudExternal: false,
     maxPods: 110,
     podsPerCore: 0,
