@@ -37,13 +37,10 @@ export async function makeOwnCgroup(directory: string, log: Log): Promise<OwnCgr
   const cgroupRoot = ownCgroup(directory);
   const path = cgroupPathOf(partsOf(cgroupRoot), driver);
   try {
+    const moved = driver === "cgroupfs" ? emptyContainerRoot() : 0;
+    if (moved > 0)
+      log.info("the processes of this container are in a cgroup beneath its own, which pods need", { moved });
     await tree.make(path);
-    if (driver === "cgroupfs" && tree.findLack(path) !== undefined) {
-      const moved = emptyContainerRoot();
-      if (moved > 0)
-        log.info("the processes of this container are in a cgroup beneath its own, which pods need", { moved });
-      await tree.make(path);
-    }
     if (tree.findLack(path) === undefined) return { cgroupRoot, cgroupDriver: driver };
   } catch (error) {
     if (!NOT_ALLOWED.has(codeOf(error) ?? "")) throw error;

@@ -4,10 +4,12 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { repeat } from "../../base/interval.ts";
 import type { Log } from "../../base/log.ts";
+import { DEFAULT_BRIDGE } from "../containerd/cni-config.ts";
 import { bridgeAddressOf } from "../containerd/ensure-bridge.ts";
 import { type ContainerdOptions, startContainerd } from "../containerd/start-containerd.ts";
 import { ensureImages } from "../images/ensure-images.ts";
 import { rotateLog } from "../processes/log-file.ts";
+import { tellRangeClashes } from "./range-clashes.ts";
 import { type AgentOptions, startAgent } from "./start-agent.ts";
 import { type ControlPlaneChildOptions, startControlPlane } from "./start-control-plane.ts";
 import { startDns } from "./start-dns.ts";
@@ -53,6 +55,7 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
   const { clock, log, signal } = deps;
   const timed = createSteps(deps);
   await mkdir(layout.manifests, { recursive: true, mode: 0o700 });
+  await tellRangeClashes({ ...options, bridge: options.bridge ?? DEFAULT_BRIDGE }, log);
   const launchContainerd = async () =>
     await startContainerd({ ...options, directory: layout.runtime, registries: layout.registries, log });
   const podAddress = computePodAddress(options);

@@ -1,5 +1,5 @@
 import { DEMO_IMAGE } from "../../../src/cluster/images/image-references.ts";
-import { expectSame, type Scenario, until } from "./scenario.ts";
+import { expectSame, expectTrue, type Scenario, until } from "./scenario.ts";
 
 const STATE = "/var/lib/nodelet-in-container";
 const nodelet = (command: string) => `nodelet ${command} --state-dir ${STATE}`;
@@ -39,7 +39,10 @@ EOF`);
     await at.machine.read(`systemd-run --unit=box -p Delegate=yes ${enter} sh -c '${CONTAINER}'`);
     const inside = `nsenter --target $(systemctl show box --property=MainPID --value) --mount --cgroup`;
     try {
-      await until(at, `${inside} ${nodelet("status -o json")}`, (output) => /"phase": *"Running"/.test(output));
+      const failed = "systemctl is-failed --quiet box && echo FAILED && journalctl --unit box --no-pager | tail -n 20";
+      const isEnded = (output: string) => / Running /.test(output) || output.startsWith("FAILED");
+      const end = await until(at, `${failed} || ${inside} ${nodelet("status")}`, isEnded);
+      expectTrue(!end.startsWith("FAILED"), `nodelet up ended in the container:\n${end}`);
       const root = "/sys/fs/cgroup/system.slice/box.service";
       const limits = await at.machine.read(`find ${root} -name memory.max -path '*pod*' | xargs cat | sort -u`);
       at.note(`limits of memory in the container: ${limits.replaceAll("\n", ", ")}`);
@@ -50,9 +53,7 @@ EOF`);
         "the list of processes in the container's root",
       );
     } finally {
-      await at.machine.run(
-        `journalctl --unit box --no-pager | tail -n 20; ${inside} ${nodelet("down --pods")}; systemctl stop box`,
-      );
+      await at.machine.run(`${inside} ${nodelet("down --pods")}; systemctl stop box; systemctl reset-failed box`);
       await at.machine.run(`rm -rf ${STATE}`);
     }
   },

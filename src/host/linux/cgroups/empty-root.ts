@@ -12,6 +12,7 @@ const MOST_ROUNDS = 10;
 /**
  * Moves the processes of a container's root cgroup of version 2 into one beneath it. The kernel gives the cgroups beneath
  * a root no controllers while processes are in it, and a container begins so; only the machine's own root may have both.
+ * It comes before any controller is handed down: the kernel hands down a few all the same, and then lets no process in.
  * Returns how many processes it moved; 0 on a machine of its own, and with version 1.
  */
 export function emptyContainerRoot(root = "/sys/fs/cgroup"): number {
