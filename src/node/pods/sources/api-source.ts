@@ -1,5 +1,5 @@
 import type { Pod } from "../../../api/gen/types.ts";
-import { PODS } from "../../../api/kube-resource.ts";
+import { UNCHECKED_PODS } from "../../../api/kube-resource.ts";
 import { podUid } from "../../../api/pods.ts";
 import { childController, isAbort } from "../../../base/abort.ts";
 import type { Clock, Timer } from "../../../base/clock.ts";
@@ -9,7 +9,7 @@ import { createReflector } from "../../../kube/create-reflector.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import type { Reflector, ReflectorChange } from "../../../kube/reflector.ts";
 import type { PodSourceLoop, SnapshotListener } from "./source-snapshot.ts";
-import { createUsableFilter } from "./usable-pods.ts";
+import { createUsablePods } from "./usable-pods.ts";
 
 interface ApiSourceDeps {
   readonly client: Pick<KubeClient, "list" | "watch">;
@@ -35,15 +35,16 @@ interface ApiSourceOptions {
  */
 export function createApiSource(deps: ApiSourceDeps, { nodeName }: ApiSourceOptions): PodSourceLoop {
   const { clock, emit } = deps;
-  const selectUsable = createUsableFilter(deps.log, nodeName);
+  const usable = createUsablePods(deps.log, nodeName);
   let timer: Timer | undefined;
   let lastSeen = new Map<string, Pod>();
 
   const reflector: Reflector<Pod> = createReflector(deps, {
-    resource: PODS,
+    resource: UNCHECKED_PODS,
     fieldSelector: `spec.nodeName=${nodeName}`,
     onChange(changes) {
-      for (const change of changes) if (wasSeenToEnd(change)) lastSeen.set(podUid(change.object), change.object);
+      for (const change of changes)
+        if (wasSeenToEnd(change) && usable.isUsable(change.object)) lastSeen.set(podUid(change.object), change.object);
       scheduleSnapshot();
     },
   });
@@ -53,7 +54,7 @@ export function createApiSource(deps: ApiSourceDeps, { nodeName }: ApiSourceOpti
       timer = undefined;
       const gone = lastSeen;
       lastSeen = new Map();
-      emit({ source: "api", pods: selectUsable(reflector.list()), ...(gone.size > 0 && { lastSeen: gone }) });
+      emit({ source: "api", pods: usable.select(reflector.list()), ...(gone.size > 0 && { lastSeen: gone }) });
     });
   };
 
