@@ -1,5 +1,5 @@
 import type { Pod } from "../../../api/gen/types.ts";
-import { UNCHECKED_PODS } from "../../../api/kube-resource.ts";
+import { type KubeResource, UNCHECKED_PODS } from "../../../api/kube-resource.ts";
 import { podUid } from "../../../api/pods.ts";
 import { childController, isAbort } from "../../../base/abort.ts";
 import type { Clock, Timer } from "../../../base/clock.ts";
@@ -40,7 +40,7 @@ export function createApiSource(deps: ApiSourceDeps, { nodeName }: ApiSourceOpti
   let lastSeen = new Map<string, Pod>();
 
   const reflector: Reflector<Pod> = createReflector(deps, {
-    resource: UNCHECKED_PODS,
+    resource: podsOf(nodeName),
     fieldSelector: `spec.nodeName=${nodeName}`,
     onChange(changes) {
       for (const change of changes)
@@ -77,6 +77,23 @@ export function createApiSource(deps: ApiSourceDeps, { nodeName }: ApiSourceOpti
     },
   };
 }
+
+/** Of pods of other nodes, which no server should send here, nothing is kept but where they are. */
+function podsOf(nodeName: string): KubeResource<Pod> {
+  return {
+    ...UNCHECKED_PODS,
+    read(value) {
+      const pod = UNCHECKED_PODS.read(value);
+      const { nodeName: boundTo } = pod.spec ?? {};
+      if (typeof boundTo !== "string" || boundTo === nodeName) return pod;
+      const { name = "", namespace = "", uid = "", resourceVersion = "" } = pod.metadata ?? {};
+      const spec = { nodeName: boundTo.slice(0, MAX_SHOWN_LENGTH), containers: [] };
+      return { metadata: { name, namespace, uid, resourceVersion }, spec };
+    },
+  };
+}
+
+const MAX_SHOWN_LENGTH = 253;
 
 /** True for a deletion that came as an event, and not as an absence from a list. */
 function wasSeenToEnd({ type, object, previous }: ReflectorChange<Pod>): boolean {
