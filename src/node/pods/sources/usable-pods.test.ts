@@ -65,3 +65,10 @@ it("a pod that was taken stays as it was while the server says nonsense of it, a
   expect(select([])).toEqual([]);
   expect(select([received({ spec: null })])).toEqual([]);
 });
+
+it("names twenty of the pods that are ignored, and counts the others", () => {
+  const { errors, select } = createFilter();
+  const pods = Array.from({ length: 1_000 }, (_, index) => received({ metadata: { ...METADATA, uid: `${index}/` } }));
+  for (let turn = 0; turn < 2; turn++) expect(select(pods)).toEqual([]);
+  expect(errors).toHaveLength(21);
+});

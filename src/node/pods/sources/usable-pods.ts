@@ -16,6 +16,9 @@ interface UsablePods {
   isUsable(pod: Pod): boolean;
 }
 
+/** The pods of one snapshot that the log names; more are counted. */
+const MAX_TOLD = 20;
+
 export function createUsablePods(log: Log, nodeName: string): UsablePods {
   const verdicts = new WeakMap<Pod, string | undefined>();
   const said = new WeakSet<Pod>();
@@ -25,8 +28,6 @@ export function createUsablePods(log: Log, nodeName: string): UsablePods {
     return verdicts.get(pod);
   };
   const tell = (pod: Pod, error: string, isKept: boolean) => {
-    if (said.has(pod)) return;
-    said.add(pod);
     const { uid, name, namespace } = podReference(pod);
     const what = isKept ? "Ignored a change of a pod of the API server" : "Ignored a pod of the API server";
     log.error(what, { pod: `${name}_${namespace}`, uid, error });
@@ -34,14 +35,21 @@ export function createUsablePods(log: Log, nodeName: string): UsablePods {
   return {
     select(pods) {
       const chosen = new Map<string, Pod>();
+      let untold = 0;
+      let told = 0;
       for (const pod of pods) {
         const { uid } = podReference(pod);
         const problem = problemOfKnown(pod);
         const usable = problem === undefined ? pod : taken.get(uid);
         const error = problem ?? (chosen.has(uid) ? "another pod has its UID" : undefined);
-        if (error !== undefined) tell(pod, error, usable !== undefined && !chosen.has(uid));
+        if (error !== undefined && !said.has(pod)) {
+          if (told++ < MAX_TOLD) tell(pod, error, usable !== undefined && !chosen.has(uid));
+          else untold++;
+          said.add(pod);
+        }
         if (usable !== undefined && !chosen.has(uid)) chosen.set(uid, usable);
       }
+      if (untold > 0) log.error("Ignored more pods of the API server", { pods: untold });
       taken = chosen;
       return [...chosen.values()];
     },
