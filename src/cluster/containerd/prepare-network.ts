@@ -4,6 +4,8 @@ import { codeOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { ensureFile } from "../processes/ensure-file.ts";
 import { computeCniConfig } from "./cni-config.ts";
+import { createHostPortGuard } from "./host-port-guard.ts";
+import { openHostPortSandboxes } from "./host-port-sandboxes.ts";
 import { openRules, type RuleAccess } from "./iptables-rules.ts";
 import { createLoopbackGuard } from "./loopback-guard.ts";
 import { createMasqueradeGuard } from "./masquerade-guard.ts";
@@ -33,12 +35,16 @@ export async function prepareNetwork(layout: RuntimeLayout, options: NetworkOpti
   // The file tells whoever removes the network that there is one, so it is there before the first rule.
   await write(false);
   const loopback = createLoopbackGuard({ rules: open("iptables", "raw"), log }, { networkName, bridge });
-  const ways = podCidr.split(",").map((range) => {
-    const rules = open(range.includes(":") ? "ip6tables" : "iptables", "nat");
-    return createMasqueradeGuard({ rules, log }, { networkName, range });
+  const ranges = podCidr.split(",").map((range) => {
+    const isIpv6 = range.includes(":");
+    return { range, family: isIpv6 ? "IPv6" : "IPv4", rules: open(isIpv6 ? "ip6tables" : "iptables", "nat") } as const;
   });
+  const ways = ranges.map(({ range, rules }) => createMasqueradeGuard({ rules, log }, { networkName, range }));
   for (const way of ways) await way.ensure();
-  const guard = joinGuards([loopback, ...ways]);
+  const tables = new Map(ranges.map(({ family, rules }) => [family, rules] as const));
+  const sandboxes = openHostPortSandboxes(networkName);
+  const hostPorts = createHostPortGuard({ sandboxes, rules: tables, log }, networkName);
+  const guard = joinGuards([loopback, ...ways, hostPorts]);
   if (await loopback.ensure()) {
     await write(true);
     return guard;
