@@ -64,8 +64,6 @@ const core = { group: "", version: "v1" };
 const storage = { group: "storage.k8s.io", version: "v1" };
 
 export const PODS = defineResource<types.Pod>({ ...core, plural: "pods", kind: "Pod", namespaced: true });
-/** Pods of which nothing but the kind is checked: a reader of many that goes on with the others where one is malformed. */
-export const UNCHECKED_PODS: KubeResource<types.Pod> = { ...PODS, read: (value) => readKind(PODS, value) as types.Pod };
 export const NODES = defineResource<types.Node>({ ...core, plural: "nodes", kind: "Node", namespaced: false });
 export const NAMESPACES = defineResource<types.Namespace>({
   ...core,

@@ -48,7 +48,7 @@ describe("refuses", () => {
   it.each<[name: string, text: string | Buffer]>([
     ["nothing", ""],
     ["a text", '"x"'],
-    ["a list of another kind", HEAD.replace("Secret", "Pod") + "]}"],
+    ["a list of another kind", `${HEAD.replace("Secret", "Pod")}]}`],
     ["what breaks off", `${HEAD}{}`],
     ["what goes on behind its end", `${HEAD}]}]`],
     ["an item that is none", `${HEAD}5]}`],

@@ -1,8 +1,8 @@
 import type { Pod } from "../../../api/gen/types.ts";
-import { shapeObject } from "../../../api/object-shape.ts";
 import { podReference } from "../../../api/pods.ts";
 import type { Log } from "../../../base/log.ts";
 import { isPathName } from "../../../base/path-name.ts";
+import type { PodReader } from "./pod-reader.ts";
 
 /** Which pods of an API server the node runs. */
 interface UsablePods {
@@ -16,16 +16,27 @@ interface UsablePods {
   isUsable(pod: Pod): boolean;
 }
 
+interface UsablePodsDeps {
+  readonly log: Log;
+  /** Where the pods come from. */
+  readonly reader: Pick<PodReader, "misfitOf">;
+}
+
 /** The pods of one snapshot that the log names; more are counted. */
 const MAX_TOLD = 20;
 
-export function createUsablePods(log: Log, nodeName: string): UsablePods {
+export function createUsablePods({ log, reader }: UsablePodsDeps, nodeName: string): UsablePods {
   const verdicts = new WeakMap<Pod, string | undefined>();
   const said = new WeakSet<Pod>();
   let taken: ReadonlyMap<string, Pod> = new Map();
   const problemOfKnown = (pod: Pod) => {
-    if (!verdicts.has(pod)) verdicts.set(pod, problemOf(pod, nodeName));
+    if (!verdicts.has(pod)) verdicts.set(pod, reader.misfitOf(pod) ?? problemOf(pod, nodeName));
     return verdicts.get(pod);
+  };
+  const takenBefore = (pod: Pod) => {
+    const { uid, name, namespace } = podReference(pod);
+    if (uid !== "") return taken.get(uid);
+    return [...taken.values()].find(({ metadata }) => metadata?.name === name && metadata.namespace === namespace);
   };
   const tell = (pod: Pod, error: string, isKept: boolean) => {
     const { uid, name, namespace } = podReference(pod);
@@ -38,9 +49,9 @@ export function createUsablePods(log: Log, nodeName: string): UsablePods {
       let untold = 0;
       let told = 0;
       for (const pod of pods) {
-        const { uid } = podReference(pod);
         const problem = problemOfKnown(pod);
-        const usable = problem === undefined ? pod : taken.get(uid);
+        const usable = problem === undefined ? pod : takenBefore(pod);
+        const { uid } = podReference(usable ?? pod);
         const error = problem ?? (chosen.has(uid) ? "another pod has its UID" : undefined);
         if (error !== undefined && !said.has(pod)) {
           if (told++ < MAX_TOLD) tell(pod, error, usable !== undefined && !chosen.has(uid));
@@ -58,8 +69,6 @@ export function createUsablePods(log: Log, nodeName: string): UsablePods {
 }
 
 function problemOf(pod: Pod, nodeName: string): string | undefined {
-  const misfit = shapeObject("Pod", pod);
-  if (misfit !== undefined) return misfit;
   const { uid, name, namespace } = podReference(pod);
   if (uid === "") return "it has no UID";
   if (namespace === "") return "it has no namespace";
