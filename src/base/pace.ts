@@ -2,7 +2,7 @@ import { sleep } from "./abort.ts";
 import type { Clock } from "./clock.ts";
 
 /** Keeps somebody who sends as much as he likes from taking all of the time: what costs more is taken less often. */
-export interface Pace {
+interface Pace {
   /**
    * To be awaited after each piece of work. Resolves at once while there is credit, else when the credit is back. Rejects
    * with AbortedError when the signal fires.

@@ -38,7 +38,7 @@ function startGuard(makes: (command: "ADD" | "DEL") => readonly string[], { isGo
   const clock = createFakeClock();
   const told: string[] = [];
   const calls: string[] = [];
-  const machine = { rules: [] as readonly string[] };
+  const machine: { rules: readonly string[] } = { rules: [] };
   const log: Log = { ...silentLog, warn: (words) => told.push(words), error: (words) => told.push(words) };
   const guard = createHostPortGuard(
     {

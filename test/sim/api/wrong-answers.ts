@@ -75,18 +75,17 @@ export function createWrongAnswers(deps: { dice: Dice; faults: Faults; trace: Tr
   /** A field of the object, or of one beneath it, is something else, or null. */
   const misshape = (place: string, object: Readonly<Record<string, unknown>>): Record<string, unknown> => {
     const copy: Record<string, unknown> = structuredClone(object);
-    let at: Record<string, unknown> = copy;
+    let at: object = copy;
     const path: string[] = [];
     for (;;) {
       const name = dice.pickAny(Object.keys(at)) ?? "";
       path.push(name);
-      const value = at[name];
-      const beneath = Array.isArray(value) ? Object.assign(value, {}) : value;
+      const beneath: unknown = Reflect.get(at, name);
       if (typeof beneath === "object" && beneath !== null && Object.keys(beneath).length > 0 && dice.chance(0.7)) {
-        at = beneath as Record<string, unknown>;
+        at = beneath;
         continue;
       }
-      at[name] = dice.pick([null, 5, "x", true, [], {}, [null], -0.5]);
+      Reflect.set(at, name, dice.pick([null, 5, "x", true, [], {}, [null], -0.5]));
       tell("a field is of another type", `${place} ${path.join(".")}`);
       return copy;
     }

@@ -6,8 +6,9 @@ import { messageOf } from "../../../base/errors.ts";
 /** Reads the pods of this node, and goes on with the others where one is not as its type says. */
 export interface PodReader {
   /**
-   * Of a malformed pod, and of one of another node, which no server should send here, nothing is read but where it is; it
-   * has no revision, so that what comes later of it is always news. Throws a TypeError where not even that can be read.
+   * Nothing is read of a malformed pod, nor of one of another node, which no server should send here, but where it is. The
+   * malformed one has no revision, so that what comes later of it is always news. Throws a TypeError where not even its place
+   * can be read.
    */
   readonly resource: KubeResource<Pod>;
   /** What is wrong with a pod that was read; undefined for one that is as its type says. */
