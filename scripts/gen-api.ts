@@ -1,7 +1,7 @@
 /**
  * Generates from `schema/openapi-1.36-structure.json`: `src/api/gen/types.ts` (TypeScript interfaces of every definition
  * that a served or read kind reaches), `src/api/gen/schema.ts` (the field tables that `src/api/decode.ts` walks, only
- * for the kinds that a node reads) and `src/api/gen/served-schema.ts` (the same for every kind that the control plane
+ * for the kinds that clients read) and `src/api/gen/served-schema.ts` (the same for every kind that the control plane
  * serves, with the rules of how lists and maps merge). From `schema/protobuf-fields.json`: `src/api/gen/protobuf-fields.ts`;
  * from `schema/omitted-when-zero.json`, the fields that upstream's types leave out when they are zero or empty (`omitempty`,
  * and no pointer): `src/api/gen/omitted-fields.ts`.
@@ -54,8 +54,19 @@ const ROOTS = [
   /^io\.k8s\.apiextensions-apiserver\.pkg\.apis\.apiextensions\.v1\./,
   /^io\.k8s\.kube-aggregator\.pkg\.apis\.apiregistration\.v1\./,
 ];
-/** What `src/api/decode.ts` decodes; its field tables load at every start, so name no kind that is not needed. */
-const DECODED = ["ConfigMap", "Pod", "Secret"].map((kind) => `io.k8s.api.core.v1.${kind}`);
+/**
+ * What a client of the API reads (`src/api/kube-resource.ts`), and what `src/api/decode.ts` decodes; the field tables load at
+ * every start, so name no kind that is not needed.
+ */
+const READ_KINDS = [
+  ...["ConfigMap", "Event", "Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod"].map(inCore),
+  ...["Secret", "Service", "ServiceAccount"].map(inCore),
+  ...["authentication.v1.TokenRequest", "authentication.v1.TokenReview", "authorization.v1.SubjectAccessReview"],
+  ...["batch.v1.CronJob", "batch.v1.Job", "certificates.v1.CertificateSigningRequest"],
+  ...["certificates.v1beta1.PodCertificateRequest", "coordination.v1.Lease", "discovery.v1.EndpointSlice"],
+  ...["networking.v1.NetworkPolicy", "node.v1.RuntimeClass", "resource.v1.ResourceClaim", "resource.v1.ResourceSlice"],
+  ...["storage.v1.CSIDriver", "storage.v1.CSINode", "storage.v1.VolumeAttachment"],
+].map((name) => `io.k8s.api.${name}`);
 const SCALARS: Record<string, string> = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": "string",
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "string | number",
@@ -64,6 +75,10 @@ const SCALARS: Record<string, string> = {
   "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": "Record<string, unknown>",
   "io.k8s.apimachinery.pkg.runtime.RawExtension": "Record<string, unknown>",
 };
+
+function inCore(kind: string): string {
+  return `core.v1.${kind}`;
+}
 
 function readFacts<Facts>(name: string): Facts {
   return JSON.parse(readFileSync(`schema/${name}.json`, "utf8")) as Facts;
@@ -220,7 +235,7 @@ const names = nameDefinitions(reachable(roots));
 writeFileSync("src/api/gen/types.ts", banner + reachable(roots).map(declare).join("\n"));
 writeServedSchema(reachable(roots));
 
-const tables = reachable(DECODED).filter((key) => definitions[key]?.properties);
+const tables = reachable(READ_KINDS).filter((key) => definitions[key]?.properties);
 const grammar = `/**
  * Fields by type name. A field is a scalar (string, boolean, int32, int64, double, bytes, raw, Quantity, IntOrString,
  * Time, MicroTime) or another type of this table; [] before it makes it a list, {} a map; ! after it: always present on

@@ -1,5 +1,6 @@
 import type * as types from "./gen/types.ts";
 import { isRecord } from "./object.ts";
+import { shapeObject } from "./object-shape.ts";
 
 /** A resource of the API as its clients address it, with the type of its objects. */
 export interface KubeResource<T> {
@@ -13,24 +14,51 @@ export interface KubeResource<T> {
   readonly namespaced: boolean;
   /**
    * Reads a server's answer as an object of the kind, and fills in its `apiVersion` and `kind` where a list left them
-   * out. Throws a TypeError for another kind. Fields are not checked, because the server has decoded them by its own
-   * table.
+   * out. Throws a TypeError for another kind, and where a field is of another type than the kind's (see `shapeObject`): a
+   * server that lies must not get further than this. The value is the reader's own from then on.
    */
   read(value: unknown): T;
 }
 
 type ResourceName = Omit<KubeResource<unknown>, "read">;
 
-const defineResource = <T>(name: ResourceName): KubeResource<T> => ({
+/** `type`: the kind's name among all types, where another group has that name too. */
+const defineResource = <T>(name: ResourceName, type: string = name.kind): KubeResource<T> => ({
   ...name,
   read(value) {
-    const apiVersion = name.group === "" ? name.version : `${name.group}/${name.version}`;
-    if (!isRecord(value)) throw new TypeError(`expected an object of kind ${name.kind}`);
-    const kind = value["kind"] ?? name.kind;
-    if (kind !== name.kind) throw new TypeError(`expected an object of kind ${name.kind}, got ${String(kind)}`);
-    return { apiVersion, kind, ...value } as T;
+    const object = readKind(name, value);
+    const misfit = findLongName(object) ?? shapeObject(type, object);
+    if (misfit !== undefined) throw new TypeError(`${name.kind}: ${misfit}`);
+    return object as T;
   },
 });
+
+/** Reads nothing but the kind. Throws a TypeError for another one. */
+function readKind({ group, version, kind: expected }: ResourceName, value: unknown): object {
+  if (!isRecord(value)) throw new TypeError(`expected an object of kind ${expected}`);
+  const kind = value["kind"] ?? expected;
+  if (kind !== expected) throw new TypeError(`expected an object of kind ${expected}, got ${describeKind(kind)}`);
+  return { apiVersion: group === "" ? version : `${group}/${version}`, kind, ...value };
+}
+
+function describeKind(kind: unknown): string {
+  return typeof kind === "string" ? kind.slice(0, MAX_NAME_LENGTH) : typeof kind;
+}
+
+/** Four times as long as any name of the API: what is remembered of objects, and what is told of them, has their names. */
+const MAX_NAME_LENGTH = 1_024;
+
+function findLongName(object: object): string | undefined {
+  const metadata: unknown = Reflect.get(object, "metadata");
+  if (!isRecord(metadata)) return undefined;
+  for (const field of ["name", "namespace", "uid", "resourceVersion"]) {
+    const text = metadata[field];
+    if (typeof text === "string" && text.length > MAX_NAME_LENGTH) {
+      return `metadata.${field} has more than ${MAX_NAME_LENGTH} characters`;
+    }
+  }
+  return undefined;
+}
 
 const core = { group: "", version: "v1" };
 const storage = { group: "storage.k8s.io", version: "v1" };
@@ -87,12 +115,15 @@ export const CRON_JOBS = defineResource<types.CronJob>({
 });
 const resource = { group: "resource.k8s.io", version: "v1" };
 /** A claim of devices. */
-export const RESOURCE_CLAIMS = defineResource<types.ResourceResourceClaim>({
-  ...resource,
-  plural: "resourceclaims",
-  kind: "ResourceClaim",
-  namespaced: true,
-});
+export const RESOURCE_CLAIMS = defineResource<types.ResourceResourceClaim>(
+  {
+    ...resource,
+    plural: "resourceclaims",
+    kind: "ResourceClaim",
+    namespaced: true,
+  },
+  "ResourceResourceClaim",
+);
 /** The devices that a driver offers, mostly of one node. */
 export const RESOURCE_SLICES = defineResource<types.ResourceSlice>({
   ...resource,

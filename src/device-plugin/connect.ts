@@ -10,6 +10,8 @@ import type { DevicePlugin, DeviceRegistration } from "./port.ts";
 const REQUEST_TIMEOUT_MS = 120_000;
 /** gRPC's default, as for upstream's client. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** A device has ten, so that a plugin may list some twenty thousand of them. */
+const MAX_ANSWER_NUMBERS = 250_000;
 
 /**
  * Connects to the plugin behind a socket, with the first call. Throws CodedError `invalid-endpoint` for a path that no
@@ -17,7 +19,8 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
  */
 export function connectDevicePlugin(socketPath: string): DevicePlugin {
   const endpoint = parseEndpoint(`unix://${socketPath}`);
-  const channel = openChannel({ endpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES });
+  const bounds = { maxAnswerBytes: MAX_ANSWER_BYTES, maxAnswerNumbers: MAX_ANSWER_NUMBERS };
+  const channel = openChannel({ endpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS, ...bounds });
   return createDevicePlugin(channel);
 }
 

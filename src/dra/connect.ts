@@ -11,6 +11,8 @@ import type { DraPlugin, DraVersion } from "./port.ts";
 const REQUEST_TIMEOUT_MS = 45_000;
 /** gRPC's default, as for upstream's client. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** A device whose health is told has some fifteen. */
+const MAX_ANSWER_NUMBERS = 250_000;
 
 export type ConnectDraPlugin = typeof connectDraPlugin;
 
@@ -33,7 +35,8 @@ export interface DraCall {
  */
 export function connectDraPlugin(socketPath: string, options: DraPluginOptions): DraPlugin {
   const endpoint = parseEndpoint(`unix://${socketPath}`);
-  const channel = openChannel({ endpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES });
+  const bounds = { maxAnswerBytes: MAX_ANSWER_BYTES, maxAnswerNumbers: MAX_ANSWER_NUMBERS };
+  const channel = openChannel({ endpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS, ...bounds });
   return createDraPlugin(channel, options);
 }
 

@@ -1,5 +1,6 @@
 import { Client, connectivityState, credentials, type CallOptions as GrpcCallOptions, Metadata } from "@grpc/grpc-js";
 import { AbortedError, throwIfAborted } from "../base/abort.ts";
+import { createBoundedReader } from "./bounded-reader.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type CallOptions, GrpcError } from "./port.ts";
 import type { Rpc, RpcCaller } from "./service.ts";
@@ -12,6 +13,8 @@ interface ChannelOptions {
   requestTimeoutMs: number;
   /** The bound on one message of the server. A longer one fails its call. Default `MAX_MESSAGE_BYTES`. */
   maxAnswerBytes?: number;
+  /** The bound on the fields and lengths in one message (see `createBoundedReader`). Default: none. */
+  maxAnswerNumbers?: number;
   /** The metadata that is sent with every call. */
   metadata?: Readonly<Record<string, string>>;
   /** What is dialled, as gRPC names it (`dns:host:port`). Default: the endpoint's socket. */
@@ -86,7 +89,7 @@ export function openChannel(options: ChannelOptions): GrpcChannel {
     async unary(rpc, request, call) {
       assertOpen(rpc);
       throwIfAborted(call.signal);
-      const codec = codecOf(rpc);
+      const codec = codecOf(rpc, options.maxAnswerNumbers);
       const timeout = deadlineIn(call.timeoutMs ?? options.requestTimeoutMs);
       return await new Promise<unknown>((resolve, reject) => {
         const settle = (error: unknown, response: unknown) => {
@@ -104,7 +107,7 @@ export function openChannel(options: ChannelOptions): GrpcChannel {
     async *stream(rpc, request, call) {
       assertOpen(rpc);
       if (call.signal?.aborted) return;
-      const { path, encode, decode } = codecOf(rpc);
+      const { path, encode, decode } = codecOf(rpc, options.maxAnswerNumbers);
       const timeout = deadlineIn(call.timeoutMs ?? Number.POSITIVE_INFINITY);
       const messages = client.makeServerStreamRequest(path, encode, decode, request, metadataOf(call), timeout);
       const release = track(messages, call.signal);
@@ -139,11 +142,12 @@ export function openChannel(options: ChannelOptions): GrpcChannel {
   };
 }
 
-function codecOf({ service, method }: Rpc) {
+function codecOf({ service, method }: Rpc, maxNumbers: number | undefined) {
+  const bound = (bytes: Buffer) => (maxNumbers === undefined ? bytes : createBoundedReader(bytes, maxNumbers));
   return {
     path: `/${service}/${method.name}`,
     encode: (message: unknown) => Buffer.from(method.requestType.encode(message).finish()),
-    decode: (bytes: Buffer) => method.responseType.decode(bytes),
+    decode: (bytes: Buffer) => method.responseType.decode(bound(bytes)),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { BinaryReader } from "@bufbuild/protobuf/wire";
 import type { CallOptions } from "./port.ts";
 
 /** The methods of a generated service definition: server streams as async iterables, all others as promises. */
@@ -37,7 +38,7 @@ export interface MethodDefinition {
 /** A message on the wire, as generated code reads and writes it. */
 interface MessageCodec {
   encode(message: unknown): { finish(): Uint8Array };
-  decode(bytes: Uint8Array): unknown;
+  decode(bytes: BinaryReader | Uint8Array): unknown;
 }
 
 /** Carries any RPC out: over a socket, in memory, or through another caller that measures. */

@@ -28,6 +28,13 @@ describe("a list", () => {
     ["another object of the name", [pod("a", "1", "5")], [pod("a", "2", "9")], ["DELETED a/1", "ADDED a/2"]],
     ["an object without a revision", [pod("a", "1", "")], [pod("a", "1", "")], ["MODIFIED a/1"]],
     [
+      "an object that is another under the same revision, as after a restore",
+      [pod("a", "1", "5")],
+      [{ ...pod("a", "1", "5"), spec: { containers: [] } }],
+      ["MODIFIED a/1"],
+    ],
+    ["no end where an item has no name: it may be that object", [pod("a", "1", "5")], [{ metadata: {} }], []],
+    [
       "ends before beginnings",
       [pod("a", "1", "5"), pod("z", "1", "5")],
       [pod("b", "1", "6"), pod("z", "2", "6")],

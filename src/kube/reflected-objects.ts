@@ -1,11 +1,15 @@
 import { isRecord } from "../api/object.ts";
+import { isEqualJson } from "../api/patch/json-value.ts";
 import type { WatchEvent } from "./port.ts";
 import type { ReflectorChange } from "./reflector.ts";
 import { isOlderRevision } from "./revision-order.ts";
 
 /** The objects that a reflector holds, by place. An object that did not change stays the very same one. */
 export interface ReflectedObjects<T> {
-  /** Takes in a whole list. Returns the changes that it means; those that free a name come first. */
+  /**
+   * Takes in a whole list. Returns the changes that it means; those that free a name come first. A list with an item that
+   * has no name says of no object that it is gone: it may be that one.
+   */
   replace(items: readonly T[]): Array<ReflectorChange<T>>;
   /**
    * Takes in an event. No change for a repeated event, for one about another object than the one held, and for one that
@@ -18,6 +22,12 @@ export interface ReflectedObjects<T> {
 
 /** An event that is about an object. */
 type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: "BOOKMARK" }>;
+
+/**
+ * The items of a list that are compared with what is held, although their revision is the same: a server that was restored from
+ * a backup gives revisions a second time. Longer lists are taken by their revisions, which takes less time.
+ */
+const MAX_COMPARED_ITEMS = 1_000;
 
 /** A repetition is recognized among so many last events of a watch, and beyond them as the newest of its object. */
 const REMEMBERED_EVENTS = 256;
@@ -61,9 +71,9 @@ export function createReflectedObjects<T>(): ReflectedObjects<T> {
     return isOlderRevision(resourceVersion, buried.get(uid) ?? held.get(key)?.resourceVersion ?? "");
   };
 
-  const put = ({ key, ...now }: Identified<T>): Array<ReflectorChange<T>> => {
+  const put = ({ key, ...now }: Identified<T>, isSame: IsSame<T> = isSameVersion): Array<ReflectorChange<T>> => {
     const before = held.get(key);
-    if (before !== undefined && isSameVersion(before, now)) return [];
+    if (before !== undefined && isSame(before, now)) return [];
     held.set(key, now);
     const { object } = now;
     if (before === undefined) return [{ type: "ADDED", object, previous: undefined }];
@@ -85,9 +95,11 @@ export function createReflectedObjects<T>(): ReflectedObjects<T> {
       buried.clear();
       const listed = items.flatMap((item) => identify(item) ?? []);
       const keys = new Set(listed.map(({ key }) => key));
-      const gone = [...held].filter(([key]) => !keys.has(key));
+      const gone = listed.length < items.length ? [] : [...held].filter(([key]) => !keys.has(key));
       for (const [key] of gone) held.delete(key);
-      const changes = [...gone.map(([, { object }]) => deletion(object)), ...listed.flatMap(put)];
+      const isSame: IsSame<T> = listed.length > MAX_COMPARED_ITEMS ? isSameVersion : isSameObject;
+      const changed = listed.flatMap((item) => put(item, isSame));
+      const changes = [...gone.map(([, { object }]) => deletion(object)), ...changed];
       return [...changes.filter(isDeletion), ...changes.filter((change) => !isDeletion(change))];
     },
     apply(event) {
@@ -108,6 +120,12 @@ function deletion<T>(object: T): ReflectorChange<T> {
 
 function isDeletion<T>({ type }: ReflectorChange<T>): boolean {
   return type === "DELETED";
+}
+
+type IsSame<T> = (a: Held<T>, b: Held<T>) => boolean;
+
+function isSameObject<T>(a: Held<T>, b: Held<T>): boolean {
+  return isSameVersion(a, b) && isEqualJson(a.object, b.object);
 }
 
 /** An object without a revision is never known to be the same. */

@@ -36,7 +36,8 @@ const EXPORT: Rpc = {
     requestType: { encode: (message) => ({ finish: () => encode(message) }), decode: () => undefined },
     responseType: {
       encode: () => ({ finish: () => new Uint8Array() }),
-      decode: (bytes) => ProtobufTraceSerializer.deserializeResponse(bytes),
+      // A reader comes only where a bound on numbers is set.
+      decode: (bytes) => (bytes instanceof Uint8Array ? ProtobufTraceSerializer.deserializeResponse(bytes) : undefined),
     },
   },
 };

@@ -1,6 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { computeRuntimeLayout } from "../../src/cluster/containerd/runtime-layout.ts";
 import { runCommand } from "../../src/cluster/processes/run-command.ts";
 import { claimPort } from "../machine/claims.ts";
 import { createNodeUnderTest, type NodeUnderTest } from "./node-under-test.ts";
@@ -13,6 +15,12 @@ const PROBE = `fetch(process.argv[1], { signal: AbortSignal.timeout(2000) }).the
   async (answer) => process.stdout.write(await answer.text(), () => process.exit()),
   () => process.exit(),
 )`;
+
+/** The words of a rule after `-A`. */
+function splitRule(rule: string): string[] {
+  const word = (text: string) => text.replaceAll(/^"|"$/g, "").replaceAll("\\", "");
+  return (rule.slice(3).match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? []).map(word);
+}
 
 describe("CVE-2020-8558: a pod that sends packets to 127.0.0.1 over its bridge", () => {
   let node: NodeUnderTest;
@@ -113,9 +121,29 @@ describe("CVE-2020-8558: a pod that sends packets to 127.0.0.1 over its bridge",
     const before = await rulesOfBridge();
     expect(before).toHaveLength(2);
     // A flush of the table would take the rules of other nodes, which run beside this test.
-    const word = (text: string) => text.replaceAll(/^"|"$/g, "").replaceAll("\\", "");
-    for (const rule of before) await raw("-D", ...(rule.slice(3).match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? []).map(word));
+    for (const rule of before) await raw("-D", ...splitRule(rule));
     await expect.poll(async () => (await rulesOfBridge()).toSorted()).toEqual(before.toSorted());
     expect(await askFromPod(loopbackPort())).toBe("");
+  });
+
+  it("leaves host ports to whoever removes their rules for a moment only", async () => {
+    const nat = async (...args: string[]) => await runCommand("iptables", ["--wait", "--table", "nat", ...args]);
+    const { networkName } = computeRuntimeLayout(join(node.directory, "runtime"));
+    const rulesOf = async (chain: string) =>
+      (await nat("-S", chain)).split("\n").filter((line) => line.startsWith("-A "));
+    const own = async () => (await rulesOf("CNI-HOSTPORT-DNAT")).filter((line) => line.includes(networkName));
+    const before = await own();
+    const chain = /-j (CNI-DN-\w+)/.exec(before[0] ?? "")?.[1] ?? "";
+    const behind = await rulesOf(chain);
+    // A flush of the table would take the rules of other nodes, which run beside this test.
+    for (const rule of before) await nat("-D", ...splitRule(rule));
+    await expect.poll(own).toEqual(before);
+    await nat("-F", chain);
+    await expect.poll(async () => await rulesOf(chain)).toEqual(behind);
+    for (const port of [ports.everywhere, ports.loopback]) expect(await askFromNode(port)).toBe("hello\n");
+    await node.remove("server.json");
+    await node.gone("server");
+    await expect.poll(own).toEqual([]);
+    await expect(rulesOf(chain)).rejects.toThrow();
   });
 });

@@ -6,6 +6,8 @@ import { ensureFile } from "../processes/ensure-file.ts";
 import { computeCniConfig } from "./cni-config.ts";
 import { createFirewallGuard } from "./firewall-guard.ts";
 import { computeFirewallMend, type ForeignFirewall, readForeignFirewalls } from "./foreign-firewalls.ts";
+import { createHostPortGuard } from "./host-port-guard.ts";
+import { openHostPortSandboxes } from "./host-port-sandboxes.ts";
 import { openRules, type RuleAccess } from "./iptables-rules.ts";
 import { createLoopbackGuard } from "./loopback-guard.ts";
 import { createMasqueradeGuard } from "./masquerade-guard.ts";
@@ -37,16 +39,20 @@ export async function prepareNetwork(layout: RuntimeLayout, options: NetworkOpti
   // The file tells whoever removes the network that there is one, so it is there before the first rule.
   await write(false);
   const loopback = createLoopbackGuard({ rules: open("iptables", "raw"), log }, { networkName, bridge });
-  const ways = podCidr.split(",").flatMap((range) => {
-    const program = range.includes(":") ? "ip6tables" : "iptables";
-    return [
-      createMasqueradeGuard({ rules: open(program, "nat"), log }, { networkName, range }),
-      createFirewallGuard({ rules: open(program, "filter"), log }, { networkName, bridge }),
-    ];
+  const ranges = podCidr.split(",").map((range) => {
+    const isIpv6 = range.includes(":");
+    return { range, family: isIpv6 ? "IPv6" : "IPv4", program: isIpv6 ? "ip6tables" : "iptables" } as const;
   });
+  const ways = ranges.flatMap(({ range, program }) => [
+    createMasqueradeGuard({ rules: open(program, "nat"), log }, { networkName, range }),
+    createFirewallGuard({ rules: open(program, "filter"), log }, { networkName, bridge }),
+  ]);
   await Promise.all(ways.map(async (way) => await way.ensure()));
   tellFirewalls(await firewalls(), { bridge, log });
-  const guard = joinGuards([loopback, ...ways]);
+  const tables = new Map(ranges.map(({ family, program }) => [family, open(program, "nat")] as const));
+  const sandboxes = openHostPortSandboxes(networkName);
+  const hostPorts = createHostPortGuard({ sandboxes, rules: tables, log }, networkName);
+  const guard = joinGuards([loopback, ...ways, hostPorts]);
   if (await loopback.ensure()) {
     await write(true);
     return guard;

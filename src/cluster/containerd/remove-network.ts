@@ -6,7 +6,7 @@ import { findOwnRules, openRules, type RuleAccess, readRules } from "./iptables-
 import { networkConfigPath, type RuntimeLayout } from "./runtime-layout.ts";
 
 /** CNI's library keeps the result of each ADD in this fixed place. */
-const CNI_RESULTS = "/var/lib/cni/results";
+export const CNI_RESULTS = "/var/lib/cni/results";
 
 /**
  * Removes the guards and what the CNI plugins leave on the machine when pods end without a CNI DEL: the bridge, rules and

@@ -78,7 +78,7 @@ export function createRuleGuard({ rules, log }: GuardedTable, { network, plan, w
 }
 
 /** Makes one guard of several. */
-export function joinGuards(guards: readonly RuleGuard[]): Pick<RuleGuard, "keep"> {
+export function joinGuards(guards: ReadonlyArray<Pick<RuleGuard, "keep">>): Pick<RuleGuard, "keep"> {
   return {
     async keep(clock, options) {
       await Promise.all(guards.map(async (guard) => await guard.keep(clock, options)));

@@ -10,6 +10,10 @@ type CommandErrorCode = "not-found" | "failed" | "timed-out";
 interface CommandOptions {
   /** The program is killed after this. Default 30 s. */
   timeoutMs?: number;
+  /** Variables beside those of this process. Default: none. */
+  environment?: Readonly<Record<string, string>>;
+  /** What is on its standard input. Default: nothing. */
+  stdin?: string;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -24,10 +28,10 @@ const MAX_REASON_CHARACTERS = 1_000;
 export async function runCommand(
   program: string,
   args: readonly string[],
-  { timeoutMs = DEFAULT_TIMEOUT_MS }: CommandOptions = {},
+  { timeoutMs = DEFAULT_TIMEOUT_MS, environment = {}, stdin = "" }: CommandOptions = {},
 ): Promise<string> {
   const output = { maxBytes: MAX_OUTPUT_BYTES, maxErrorBytes: MAX_ERROR_BYTES };
-  const outcome = await linuxPrograms.run({ path: program, args, environment: {}, timeoutMs, output });
+  const outcome = await linuxPrograms.run({ path: program, args, environment, stdin, timeoutMs, output });
   switch (outcome.kind) {
     case "printed":
       return outcome.stdout.toString("utf8");

@@ -2,13 +2,14 @@ import { ApiError, type ApiErrorReason, REASON_CODES } from "../../api/api-error
 import type { StatusCause } from "../../api/gen/types.ts";
 import { isRecord } from "../../api/object.ts";
 import { KubeUnreachableError } from "../port.ts";
+import { parseAnswer } from "./parse-answer.ts";
 
 /** The number of characters that a message quotes of an answer that cannot be read. */
 const MAX_EXCERPT = 200;
 
 /** The error that a failed answer stands for. `what`: the request, `GET /api/v1/nodes/a`. */
 export function readAnswerError(what: string, status: number, body: Buffer): Error {
-  return readStatus(parseJson(body)) ?? describeForeign(what, status, body);
+  return readStatus(parseAnswer(body)) ?? describeForeign(what, status, body);
 }
 
 /** The error of a `Status` object; undefined for anything else, and for a success. */
@@ -79,13 +80,4 @@ export function excerptOf(body: Buffer): string {
   if (text === "") return "an empty body";
   const characters = [...text];
   return JSON.stringify(characters.length > MAX_EXCERPT ? `${characters.slice(0, MAX_EXCERPT).join("")}…` : text);
-}
-
-/** Undefined for text that is no JSON. */
-export function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }

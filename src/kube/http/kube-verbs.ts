@@ -7,7 +7,8 @@ import { readNamedObject, readObject } from "./read-object.ts";
 import { collectionPath, objectPath, withQuery } from "./request-path.ts";
 import { runWatch } from "./run-watch.ts";
 
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** No object that a node reads is as long. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 const PATCH_TYPES: Readonly<Record<KubePatch["type"], string>> = {
   strategic: "application/strategic-merge-patch+json",

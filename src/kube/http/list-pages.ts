@@ -1,18 +1,18 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { KubeResource } from "../../api/kube-resource.ts";
-import { isRecord } from "../../api/object.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type KubeList, KubeUnreachableError, type ListOptions } from "../port.ts";
-import { excerptOf, parseJson } from "./answer-error.ts";
 import type { Caller } from "./caller.ts";
-import { readAs } from "./read-object.ts";
+import { readList } from "./read-list.ts";
 import { collectionPath, withQuery } from "./request-path.ts";
 
 /** As client-go's pager asks for. */
 const PAGE_SIZE = 500;
-const MAX_LIST_BYTES = 256 * 1024 * 1024;
-/** Five million objects: a server that goes on for ever is not taken for an API server. */
-const MAX_PAGES = 10_000;
+/** Ten thousand services have a sixth of that, and their slices with 100,000 endpoints a third. */
+const MAX_LIST_BYTES = 128 * 1024 * 1024;
+const MAX_ITEMS = 50_000;
+/** Five times the pages of so many objects: a server that goes on for ever is not taken for an API server. */
+const MAX_PAGES = 1_000;
 
 /**
  * A whole list, page by page. From a server's cache (`resourceVersion` given) it comes at once, as client-go asks for it.
@@ -41,7 +41,7 @@ export async function listPages<T>(
     const timeoutMs = Math.max(0, until - clock.monotonic());
     const body = await caller.call(request, { signal, timeoutMs }, MAX_LIST_BYTES - bytes);
     bytes += body.length;
-    const page = readList(resource, body);
+    const page = await readList(resource, body, MAX_ITEMS - items.length);
     for (const item of page.items) items.push(item);
     return page;
   };
@@ -50,37 +50,18 @@ export async function listPages<T>(
   const pageSize = (resourceVersion ?? "") === "" ? PAGE_SIZE : undefined;
   let page = await readPage(pageSize, undefined);
   for (let pages = 1; page.next !== ""; pages++) {
-    if (pages >= MAX_PAGES) throw new KubeUnreachableError("unreachable", `GET ${path}: the list never ends`);
+    const before = page.next;
     try {
-      page = await readPage(pageSize, page.next);
+      page = await readPage(pageSize, before);
     } catch (error) {
       if (!isApiError(error, "Expired") && !isApiError(error, "Gone")) throw error;
       items.length = 0;
       bytes = 0;
       page = await readPage(undefined, undefined);
     }
+    if (page.next === before || pages >= MAX_PAGES) {
+      throw new KubeUnreachableError("unreachable", `GET ${path}: the list never ends`);
+    }
   }
   return { items, resourceVersion: page.resourceVersion };
-}
-
-interface Page<T> {
-  readonly items: T[];
-  readonly resourceVersion: string;
-  /** "" on the last page. */
-  readonly next: string;
-}
-
-function readList<T>(resource: KubeResource<T>, body: Buffer): Page<T> {
-  const list = parseJson(body);
-  const metadata = isRecord(list) ? list["metadata"] : undefined;
-  const items = isRecord(list) ? (list["items"] ?? []) : undefined;
-  if (!isRecord(list) || list["kind"] !== `${resource.kind}List` || !isRecord(metadata) || !Array.isArray(items)) {
-    const message = `the server's answer is no ${resource.kind}List: ${excerptOf(body)}`;
-    throw new KubeUnreachableError("unreachable", message);
-  }
-  return {
-    items: items.map((item: unknown) => readAs(resource, item, () => "an item of the list")),
-    resourceVersion: String(metadata["resourceVersion"] ?? ""),
-    next: String(metadata["continue"] ?? ""),
-  };
 }

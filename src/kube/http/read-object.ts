@@ -2,11 +2,12 @@ import type { KubeResource } from "../../api/kube-resource.ts";
 import { isRecord } from "../../api/object.ts";
 import { messageOf } from "../../base/errors.ts";
 import { KubeUnreachableError, type NamespacedName } from "../port.ts";
-import { excerptOf, parseJson } from "./answer-error.ts";
+import { excerptOf } from "./answer-error.ts";
+import { parseAnswer } from "./parse-answer.ts";
 
 /** The object of an answer. Throws KubeUnreachableError for another answer, which no API server gives. */
 export function readObject<T>(resource: KubeResource<T>, body: Buffer): T {
-  return readAs(resource, parseJson(body), () => excerptOf(body));
+  return readAs(resource, parseAnswer(body), () => excerptOf(body));
 }
 
 /**
@@ -14,7 +15,7 @@ export function readObject<T>(resource: KubeResource<T>, body: Buffer): T {
  * mixes its connections up, is not believed.
  */
 export function readNamedObject<T>(resource: KubeResource<T>, asked: NamespacedName, body: Buffer): T {
-  const value = parseJson(body);
+  const value = parseAnswer(body);
   const metadata = isRecord(value) ? value["metadata"] : undefined;
   const { name = "", namespace = "" } = isRecord(metadata) ? metadata : {};
   const isAsked = name === asked.name && namespace === asked.namespace;

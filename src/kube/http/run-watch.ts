@@ -8,8 +8,8 @@ import { TransportError } from "./transport/wire.ts";
 import { readWatchEvent } from "./watch-event.ts";
 import { createWatchFrameReader } from "./watch-frames.ts";
 
-/** The largest event. An object in etcd has 1.5 MiB at most, and one of another storage is not ten times as large. */
-const MAX_EVENT_BYTES = 16 * 1024 * 1024;
+/** The largest event. An object in etcd has 1.5 MiB at most, and one of another storage is not five times as large. */
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 /**
  * The time that a server has to end a watch after its term. A server that has not done so by then is gone, although a
  * machine in between answers pings in its place.

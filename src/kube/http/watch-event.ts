@@ -2,14 +2,15 @@ import type { KubeResource } from "../../api/kube-resource.ts";
 import { isRecord } from "../../api/object.ts";
 import { messageOf } from "../../base/errors.ts";
 import { KubeUnreachableError, type WatchEvent } from "../port.ts";
-import { parseJson, readStatus } from "./answer-error.ts";
+import { readStatus } from "./answer-error.ts";
+import { parseAnswer } from "./parse-answer.ts";
 
 /**
  * An event as the server wrote it. Throws the ApiError that an ERROR event carries, and KubeUnreachableError for data
  * that is no event: the connection cannot be trusted then.
  */
 export function readWatchEvent<T>(resource: KubeResource<T>, frame: Buffer): WatchEvent<T> {
-  const event = parseJson(frame);
+  const event = parseAnswer(frame);
   const type = isRecord(event) ? event["type"] : undefined;
   const object = isRecord(event) ? event["object"] : undefined;
   if (type === "ERROR") throw readStatus(object) ?? garbage(resource, frame);
@@ -27,11 +28,14 @@ export function readWatchEvent<T>(resource: KubeResource<T>, frame: Buffer): Wat
   }
 }
 
+/** The next watch names it in its path. */
+const MAX_VERSION_LENGTH = 1_024;
+
 /** Every object of a server has one; it is what a watch goes on from. */
 function versionOf(object: unknown): string | undefined {
   const metadata = isRecord(object) ? object["metadata"] : undefined;
   const version = isRecord(metadata) ? metadata["resourceVersion"] : undefined;
-  return typeof version === "string" && version !== "" ? version : undefined;
+  return typeof version === "string" && version !== "" && version.length <= MAX_VERSION_LENGTH ? version : undefined;
 }
 
 function read<T>(resource: KubeResource<T>, object: unknown): T {

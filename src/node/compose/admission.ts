@@ -10,6 +10,7 @@ import { createNodeAdmission } from "../pods/admission/node-admission.ts";
 import { listOwnPorts } from "../pods/admission/own-ports.ts";
 import { createPodAdmission, type PodVerdict } from "../pods/admission/pod-admission.ts";
 import type { AdmitHandler } from "../pods/admission/pod-rejection.ts";
+import { rejectOversized } from "../pods/admission/pod-size.ts";
 import { createPressureHandler } from "../pods/admission/pressure.ts";
 import { createRejectionCounter } from "../pods/admission/rejection-metrics.ts";
 import { createPreemption } from "../pods/preemption/preemption.ts";
@@ -84,7 +85,10 @@ export async function composeAdmission(
     departures,
   });
   const admit = createPodAdmission({
-    firstRules: [createPressureHandler({ pressure: pressure.pressure, isRunning: readings.running.isListed })],
+    firstRules: [
+      rejectOversized,
+      createPressureHandler({ pressure: pressure.pressure, isRunning: readings.running.isListed }),
+    ],
     allocation,
     findMisfit,
     rules: [composeNodeRules(foundation, { cluster, readings }), shutdown.admit],

@@ -100,12 +100,12 @@ describe("an answer that no API server gives", () => {
 
   it("without end is not read to it", async () => {
     const server = await world.serve((_, response) => {
-      startBody(response, Buffer.alloc(17 * 1024 * 1024, "x"));
+      startBody(response, Buffer.alloc(9 * 1024 * 1024, "x"));
     });
     const client = await world.connect(server.url);
     await expect(getNode(client)).rejects.toMatchObject({
       code: "unreachable",
-      message: expect.stringContaining("longer than 16777216 bytes"),
+      message: expect.stringContaining("longer than 8388608 bytes"),
     });
   });
 
@@ -212,6 +212,16 @@ describe("pages", () => {
     ]);
   });
 
+  it("are not asked for again where the server gives the same token twice", async () => {
+    const server = await world.serve((_, response) => answerJson(response, 200, page(["a"], "more")));
+    const client = await world.connect(server.url);
+    await expect(client.list(NODES)).rejects.toMatchObject({
+      code: "unreachable",
+      message: expect.stringContaining("the list never ends"),
+    });
+    expect(server.requests).toHaveLength(2);
+  });
+
   it("are not asked for of a server's cache", async () => {
     const server = await world.serve((_, response) => answerJson(response, 200, { ...page([]), items: null }));
     const client = await world.connect(server.url);
@@ -221,8 +231,9 @@ describe("pages", () => {
 
   it("have one time together", async () => {
     const clock = createFakeClock();
+    let given = 0;
     const server = await world.serve((_, response) => {
-      void clock.advance(400).then(() => answerJson(response, 200, page(["a"], "more")));
+      void clock.advance(400).then(() => answerJson(response, 200, page(["a"], `more ${++given}`)));
     });
     const client = await world.connect(server.url, { clock, timeoutMs: 1_000 });
     await expect(client.list(NODES)).rejects.toMatchObject({ code: "timed-out" });

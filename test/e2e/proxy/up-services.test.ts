@@ -22,6 +22,8 @@ const SERVICE_CIDR = POD_CIDR.replace(/^10\./, "172.").replace(
 const HAS_IPV6 = existsSync("/proc/net/if_inet6");
 const NUMBER = POD_CIDR.split(".")[1];
 const withIpv6 = (range: string, group: string) => (HAS_IPV6 ? `${range},fd00:${group}:${NUMBER}::/112` : range);
+/** A load balancer of somebody's would have it; this machine is given it for a test. */
+const EXTERNAL = `198.18.${NUMBER}.1`;
 const NAMESPACE = "/api/v1/namespaces/default";
 const LIMIT = { timeout: 120_000 };
 /** The whole machine's files, for a pod. */
@@ -116,6 +118,26 @@ describe("services of nodelet up", () => {
     const ingress = async () =>
       SERVICES.read(await api.object("GET", `${NAMESPACE}/services/balanced`)).status?.loadBalancer?.ingress?.length;
     await expect.poll(ingress, LIMIT).toBeGreaterThan(0);
+  });
+
+  it("answer at addresses that others lead to the node, also after somebody removed their rules", async () => {
+    await runCommand("ip", ["address", "add", `${EXTERNAL}/32`, "dev", "lo"]);
+    try {
+      await createService("external", {
+        externalIPs: [EXTERNAL],
+        ports: [{ port: 8_081, targetPort: 8080 }],
+        selector: { app: "web" },
+      });
+      const page = async () => await readPage(`${EXTERNAL}:8081`);
+      await expect.poll(page, LIMIT).toContain("It works");
+      const tables = (await runCommand("nft", ["list", "tables"])).split("\n").filter((line) => line.includes(BRIDGE));
+      for (const table of tables) await runCommand("nft", ["flush", ...table.split(" ")]);
+      expect(await page()).not.toContain("It works");
+      await expect.poll(page, { ...LIMIT, interval: 1_000 }).toContain("It works");
+      expect(await readFile(join(state, "proxy.log"), "utf8")).toContain("somebody changed the rules of services");
+    } finally {
+      await runCommand("ip", ["address", "delete", `${EXTERNAL}/32`, "dev", "lo"]);
+    }
   });
 
   it("leave no rule behind when the node is stopped", async () => {

@@ -52,12 +52,8 @@ export function makeWrongSchedule(dice: Dice, endsAt: number): Event[] {
     const begins = Math.round(dice.between(0, endsAt));
     const ends = Math.round(Math.min(endsAt, begins + dice.between(1_000, 90_000)));
     const rate = (chance: number, most: number) => (dice.chance(chance) ? dice.between(0, most) : 0);
-    const rates: WrongAnswerRates = {
-      list: rate(0.7, 0.8),
-      object: rate(0.5, 0.3),
-      event: rate(0.7, 0.5),
-      eventLost: rate(0.3, 0.2),
-    };
+    const [list, object, event, eventLost] = [rate(0.7, 0.8), rate(0.5, 0.3), rate(0.7, 0.5), rate(0.3, 0.2)];
+    const rates: WrongAnswerRates = { list, object, event, eventLost, field: Math.max(object, event) / 4 };
     return [
       { at: begins, name: "the API server begins to lie", happen: ({ cluster }) => cluster?.wrong?.storm(rates) },
       // Who is told that he is too late asks for a list, and it may be a wrong one.

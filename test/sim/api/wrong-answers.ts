@@ -14,9 +14,11 @@ export interface WrongAnswerRates {
   event: number;
   /** Events that never come. */
   eventLost: number;
+  /** Fields of another type than the API's, in anything. */
+  field: number;
 }
 
-export const NO_WRONG_ANSWERS: WrongAnswerRates = { list: 0, object: 0, event: 0, eventLost: 0 };
+export const NO_WRONG_ANSWERS: WrongAnswerRates = { list: 0, object: 0, event: 0, eventLost: 0, field: 0 };
 
 /** What an API server that is not right in the head says in place of what is so. */
 export interface WrongAnswers {
@@ -70,6 +72,34 @@ export function createWrongAnswers(deps: { dice: Dice; faults: Faults; trace: Tr
     return Buffer.from(JSON.stringify({ ...list, metadata: { resourceVersion: "1" }, items: [] }));
   };
 
+  /** A field of the object, or of one beneath it, is something else, or null. */
+  const misshape = (place: string, object: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+    const copy: Record<string, unknown> = structuredClone(object);
+    let at: object = copy;
+    const path: string[] = [];
+    for (;;) {
+      const name = dice.pickAny(Object.keys(at)) ?? "";
+      path.push(name);
+      const beneath: unknown = Reflect.get(at, name);
+      if (typeof beneath === "object" && beneath !== null && Object.keys(beneath).length > 0 && dice.chance(0.7)) {
+        at = beneath;
+        continue;
+      }
+      Reflect.set(at, name, dice.pick([null, 5, "x", true, [], {}, [null], -0.5]));
+      tell("a field is of another type", `${place} ${path.join(".")}`);
+      return copy;
+    }
+  };
+
+  const misshapeItem = (place: string, body: Buffer): Buffer => {
+    const list: unknown = JSON.parse(body.toString());
+    const items: readonly unknown[] = isRecord(list) && Array.isArray(list["items"]) ? list["items"] : [];
+    const item = dice.pickAny(items);
+    if (!isRecord(list) || !isRecord(item)) return body;
+    const told = items.map((one) => (one === item ? misshape(place, item) : one));
+    return Buffer.from(JSON.stringify({ ...list, items: told }));
+  };
+
   const addForeignPod = (place: string, list: Readonly<Record<string, unknown>>): Buffer | undefined => {
     const items: readonly unknown[] = Array.isArray(list["items"]) ? list["items"] : [];
     const [pod] = items;
@@ -119,6 +149,14 @@ export function createWrongAnswers(deps: { dice: Dice; faults: Faults; trace: Tr
     }
   };
 
+  const misshapeLine = (place: string, line: string): string => {
+    if (!roll(rates.field)) return line;
+    const event: unknown = JSON.parse(line);
+    const object = isRecord(event) ? event["object"] : undefined;
+    if (!isRecord(event) || !isRecord(object)) return line;
+    return JSON.stringify({ ...event, object: misshape(place, object) });
+  };
+
   return {
     dice,
     storm(next) {
@@ -126,16 +164,22 @@ export function createWrongAnswers(deps: { dice: Dice; faults: Faults; trace: Tr
     },
     answer(request, body) {
       const text = body.subarray(0, 200).toString();
-      return /"kind":"\w+List"/.test(text) ? answerList(request.path, body) : answerObject(request, body);
+      const isList = /"kind":"\w+List"/.test(text);
+      const told = isList ? answerList(request.path, body) : answerObject(request, body);
+      if (!roll(rates.field)) return told;
+      const [place = ""] = request.path.split("?");
+      if (isList) return misshapeItem(place, told);
+      const object: unknown = JSON.parse(told.toString());
+      return isRecord(object) ? Buffer.from(JSON.stringify(misshape(place, object))) : told;
     },
     events({ path }, chunk) {
-      if (rates.event === 0 && rates.eventLost === 0) return chunk;
+      if (rates.event === 0 && rates.eventLost === 0 && rates.field === 0) return chunk;
       const [place = ""] = path.split("?");
       const given = chunk
         .toString()
         .split("\n")
         .filter((line) => line !== "");
-      const told = given.flatMap((line) => distort(place, line));
+      const told = given.flatMap((line) => distort(place, line)).map((line) => misshapeLine(place, line));
       if (told.length > 1 && roll(rates.event)) {
         tell("events change places", place);
         told.reverse();

@@ -107,12 +107,19 @@ describe("a lease that does not exist", () => {
 describe("a lease that exists", () => {
   it("is taken over at once, with the node as its owner", async () => {
     const { server, start, verbs } = setUp();
-    server.store(LEASES, { ...LEASE, spec: { ...LEASE.spec, leaseDurationSeconds: 60, acquireTime: "x" } });
+    server.store(LEASES, {
+      ...LEASE,
+      spec: { ...LEASE.spec, leaseDurationSeconds: 60, acquireTime: "2020-01-01T00:00:00.000000Z" },
+    });
     const stop = await start();
     expect(verbs()).toEqual(["get", "replace"]);
     expect(server.stored(LEASES)).toMatchObject({
       metadata: { ownerReferences: [OWNER] },
-      spec: { leaseDurationSeconds: 40, acquireTime: "x", renewTime: "2026-01-01T00:00:00.000000Z" },
+      spec: {
+        leaseDurationSeconds: 40,
+        acquireTime: "2020-01-01T00:00:00.000000Z",
+        renewTime: "2026-01-01T00:00:00.000000Z",
+      },
     });
     await stop();
   });

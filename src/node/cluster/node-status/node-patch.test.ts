@@ -110,11 +110,12 @@ describe("a change", () => {
 it("makes the one node the other, whatever they are", () => {
   const text = fc.constantFrom("a", "b", "c");
   const words = fc.dictionary(text, text);
+  const amounts = fc.dictionary(text, fc.constantFrom("1", "2Gi"));
   const anyNode = fc.record({
     metadata: fc.record({ labels: words, annotations: words }),
     status: fc.record({
-      capacity: words,
-      allocatable: words,
+      capacity: amounts,
+      allocatable: amounts,
       addresses: fc.array(fc.record({ type: text, address: text }), { maxLength: 3 }),
       conditions: fc.uniqueArray(
         fc.record({ type: text, status: text, reason: text, message: text }, { requiredKeys: ["type", "status"] }),

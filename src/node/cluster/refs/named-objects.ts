@@ -7,6 +7,14 @@ export interface NamedObjects {
   readonly configMaps: string[];
 }
 
+/** No pod names more: each object is followed by a watch. Admission refuses one that does. */
+export const MAX_NAMED_OBJECTS = 1_000;
+
+/** How many secrets and config maps these are. */
+export function countObjects({ secrets, configMaps }: NamedObjects): number {
+  return secrets.length + configMaps.length;
+}
+
 /**
  * Lists the secrets and config maps that the pod names, as `VisitPodSecretNames` and `VisitPodConfigmapNames` find them
  * (pkg/api/v1/pod/util.go): pull secrets, environments of containers of all kinds, and volumes.

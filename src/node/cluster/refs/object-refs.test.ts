@@ -93,6 +93,19 @@ describe("strategy Watch", () => {
     expect(server.watched).toEqual([]);
   });
 
+  it("watches nothing for a pod that names too many, and is refused for it", async () => {
+    await start("Watch");
+    const sources = Array.from({ length: 1_001 }, (_, index) => ({ secretRef: { name: `s${index}` } }));
+    const metadata = { namespace: "default", name: "greedy", uid: "greedy" };
+    refs.registerPod({ metadata, spec: { containers: [{ name: "main", envFrom: sources }] } });
+    await clock.settle();
+    expect(server.watched).toEqual([]);
+    refs.registerPod({ metadata, spec: { containers: [{ name: "main", envFrom: sources.slice(0, 2) }] } });
+    await clock.settle();
+    expect(server.watched).toHaveLength(2);
+    refs.unregisterPod("greedy");
+  });
+
   it("follows a pod whose references change", async () => {
     await start("Watch");
     await register(pod("1", { environment: "a", mounted: "b" }));

@@ -9,7 +9,13 @@ import type { Log } from "../../../base/log.ts";
 import type { Random } from "../../../base/random.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 import { createCachedObjects, createFetchedObjects } from "./cached-objects.ts";
-import { listNamedObjects, listObjectsOfVolumes, type NamedObjects } from "./named-objects.ts";
+import {
+  countObjects,
+  listNamedObjects,
+  listObjectsOfVolumes,
+  MAX_NAMED_OBJECTS,
+  type NamedObjects,
+} from "./named-objects.ts";
 import type { Referable, ReferencedObjects, ReferencedObjectsDeps } from "./referenced-objects.ts";
 import { createWatchedObjects } from "./watched-objects.ts";
 
@@ -103,13 +109,15 @@ export function createObjectRefs(deps: ObjectRefsDeps, options: ObjectRefsOption
     configMap: async (namespace, name, signal) => configMaps.get({ namespace, name }, signal),
     registerPod(pod) {
       const { uid, namespace } = podReference(pod);
-      const references = listNamedObjects(pod);
-      const mounted = listObjectsOfVolumes(pod);
+      const named = listNamedObjects(pod);
+      const references = countObjects(named) > MAX_NAMED_OBJECTS ? NO_OBJECTS : named;
+      const inVolumes = listObjectsOfVolumes(pod);
+      const mounted = { secrets: new Set(inVolumes.secrets), configMaps: new Set(inVolumes.configMaps) };
       const before = pods.get(uid);
       pods.set(uid, { namespace, references });
       for (const [kind, objects] of kinds) {
         for (const name of references[kind]) {
-          objects.add({ namespace, name }, { podUid: uid, isMounted: mounted[kind].includes(name) });
+          objects.add({ namespace, name }, { podUid: uid, isMounted: mounted[kind].has(name) });
         }
       }
       if (before !== undefined) forget(uid, before, references);
@@ -127,6 +135,9 @@ export function createObjectRefs(deps: ObjectRefsDeps, options: ObjectRefsOption
     run: async (signal) => runTogether([secrets, configMaps], signal),
   };
 }
+
+/** What is registered of a pod that is refused. */
+const NO_OBJECTS: NamedObjects = { secrets: [], configMaps: [] };
 
 function createStrategy<T extends Referable>(
   deps: ReferencedObjectsDeps<T>,

@@ -129,6 +129,7 @@ describe("service account tokens", () => {
     ["jumped past when they are due", 0.8 * HOUR],
   ])("are asked for anew when the wall clock %s", async (_what, jump) => {
     await get();
+    await clock.advance(10_000);
     clock.jumpWallClock(jump);
     expect(await get()).toBe(2);
   });
@@ -146,6 +147,32 @@ describe("service account tokens", () => {
       status: { token: `secret-token-${issued}`, expirationTimestamp: formatTime(clock.now() + 2 * HOUR) },
     });
     expect([await get(), await get()]).toEqual([1, 1]);
+  });
+
+  it.each([
+    ["have no life", { expirationSeconds: 0 }, HOUR],
+    ["have a life below zero", { expirationSeconds: -1_000_000 }, HOUR],
+    ["live for a second", { expirationSeconds: 1 }, 1_000],
+    ["have ended", { expirationSeconds: 3_600 }, -HOUR],
+  ])("that %s are asked for, and told to the pod, every ten seconds at most", async (_name, spec, endsInMs) => {
+    answer = (issued) => ({
+      spec,
+      status: { token: `secret-token-${issued}`, expirationTimestamp: formatTime(clock.now() + endsInMs) },
+    });
+    const running = new AbortController();
+    const run = tokens.run(running.signal);
+    const told: string[] = [];
+    // The pod that is told asks soon, as a sync of it does.
+    tokens.subscribe((podUid) => {
+      told.push(podUid);
+      clock.setTimer(1, () => void tokens.get(request(), running.signal));
+    });
+    await tokens.get(request(), running.signal);
+    for (let second = 0; second < 60; second++) await clock.advance(1_000);
+    expect(asked.length).toBeLessThanOrEqual(7);
+    expect(told.length).toBeLessThanOrEqual(7);
+    running.abort();
+    await run;
   });
 
   it("are asked for once by those who ask together", async () => {

@@ -74,6 +74,8 @@ class TokenError extends CodedError<"not-fetched" | "expired"> {
 const MAX_AGE_MS = 24 * 60 * MINUTE;
 const REFRESH_AT = 0.8;
 const MAX_JITTER_MS = 10 * SECOND;
+/** A server whose tokens end at once, or have ended, is not asked for the next one sooner. */
+const MIN_REFRESH_MS = 10 * SECOND;
 const SWEEP_PERIOD_MS = MINUTE;
 /** Beyond this number the token that was requested first is dropped, and requested again when it is needed. */
 const MAX_TOKENS = 4_096;
@@ -93,6 +95,8 @@ interface HeldToken {
   readonly lifeMs: number;
   /** The time of the next try after a refresh that failed, by the clock that does not jump. */
   retryAt: number;
+  /** Until then the token is used whatever it says of itself, by the same clock. */
+  readonly restsUntil: number;
 }
 
 export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): ServiceAccountTokens {
@@ -124,7 +128,7 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
   const keep = (key: string, token: HeldToken) => {
     held.delete(key);
     held.set(key, token);
-    alarms.set(key, token.token.refreshAfterMs - ageOf(token, clock));
+    alarms.set(key, Math.max(token.token.refreshAfterMs - ageOf(token, clock), token.restsUntil - clock.monotonic()));
     const [oldest] = held.keys();
     if (held.size > MAX_TOKENS && oldest !== undefined) drop(oldest);
   };
@@ -134,7 +138,8 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
     const lease = text === undefined ? undefined : readShownToken(text, request);
     if (text === undefined || lease === undefined) return undefined;
     const { issuedAt: receivedAt, expiresAt } = lease;
-    const found = hold(deps, request, { token: text, expiresAt, receivedAt, lifeMs: expiresAt - receivedAt });
+    const given = { token: text, expiresAt, receivedAt, lifeMs: expiresAt - receivedAt, restsUntil: clock.monotonic() };
+    const found = hold(deps, request, given);
     return isDue(found, clock) ? undefined : found;
   };
 
@@ -193,6 +198,7 @@ export function createServiceAccountTokens(deps: ServiceAccountTokensDeps): Serv
  * measured by both clocks: the wall clock may jump, and the monotonic one may stand still while the machine sleeps.
  */
 function isDue(held: HeldToken, clock: Clock): boolean {
+  if (clock.monotonic() < held.restsUntil) return false;
   if (isExpired(held, clock)) return true;
   if (clock.monotonic() < held.retryAt) return false;
   return ageOf(held, clock) >= held.token.refreshAfterMs || clock.now() < held.receivedAt;
@@ -229,10 +235,11 @@ async function requestToken(
   if (token === "" || expiresAt === undefined) throw new Error("the answer holds no token");
   // The server may have given the token another lifetime than was asked for.
   const lifeMs = (answer.spec?.expirationSeconds ?? expirationSeconds) * SECOND;
-  return hold(deps, request, { token, expiresAt, receivedAt: deps.clock.now(), lifeMs });
+  const restsUntil = deps.clock.monotonic() + MIN_REFRESH_MS;
+  return hold(deps, request, { token, expiresAt, receivedAt: deps.clock.now(), lifeMs, restsUntil });
 }
 
-interface GivenToken extends Pick<HeldToken, "receivedAt" | "lifeMs"> {
+interface GivenToken extends Pick<HeldToken, "receivedAt" | "lifeMs" | "restsUntil"> {
   readonly token: string;
   readonly expiresAt: number;
 }
@@ -240,9 +247,10 @@ interface GivenToken extends Pick<HeldToken, "receivedAt" | "lifeMs"> {
 function hold(
   { clock, random }: Pick<ServiceAccountTokensDeps, "clock" | "random">,
   { pod }: ServiceAccountTokenRequest,
-  { token, expiresAt, receivedAt, lifeMs }: GivenToken,
+  { token, expiresAt, receivedAt, lifeMs, restsUntil }: GivenToken,
 ): HeldToken {
-  const refreshAfterMs = Math.min(REFRESH_AT * lifeMs, MAX_AGE_MS) - random.next() * MAX_JITTER_MS;
+  const agedMs = Math.min(REFRESH_AT * lifeMs, MAX_AGE_MS) - random.next() * MAX_JITTER_MS;
+  const refreshAfterMs = Math.max(MIN_REFRESH_MS, agedMs);
   return {
     token: { token, expiresAt, refreshAfterMs },
     podUid: pod.uid,
@@ -250,6 +258,7 @@ function hold(
     receivedMonotonic: clock.monotonic() - (clock.now() - receivedAt),
     lifeMs,
     retryAt: 0,
+    restsUntil,
   };
 }
 

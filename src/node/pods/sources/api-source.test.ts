@@ -170,6 +170,24 @@ describe("the API source", () => {
     expect(errors).toEqual([expect.objectContaining({ error: problem })]);
   });
 
+  it("lists anew after a malformed pod, at growing intervals, and takes it when it is mended", async () => {
+    server.put(pod("a"));
+    await start();
+    const lists = () => server.lists.length;
+    expect(lists()).toBe(1);
+    const malformed: object = { ...pod("b"), spec: { nodeName: "node-1", containers: "none" } };
+    server.put(malformed);
+    await clock.advance(9_999);
+    expect([lists(), lastNames()]).toEqual([1, ["a"]]);
+    await clock.advance(20_001);
+    expect([lists(), lastNames()]).toEqual([3, ["a"]]);
+    server.mend(pod("b"));
+    await clock.advance(40_000);
+    expect([lists(), lastNames()]).toEqual([4, ["a", "b"]]);
+    await clock.advance(200_000);
+    expect(lists()).toBe(4);
+  });
+
   it("says nothing more when it was told to end", async () => {
     await start();
     server.put(pod("a"));

@@ -1,33 +1,70 @@
 import type { Pod } from "../../../api/gen/types.ts";
-import { isRecord } from "../../../api/object.ts";
 import { podReference } from "../../../api/pods.ts";
 import type { Log } from "../../../base/log.ts";
 import { isPathName } from "../../../base/path-name.ts";
+import type { PodReader } from "./pod-reader.ts";
 
-/**
- * Leaves out pods that no API server may send and that the node cannot or must not run, and logs each of them once. Of
- * two pods with one UID the one that comes first in the list is taken.
- */
-export function createUsableFilter(log: Log, nodeName: string): (pods: readonly Pod[]) => Pod[] {
+/** Which pods of an API server the node runs. */
+interface UsablePods {
+  /**
+   * Leaves out pods that no API server may send and that the node cannot or must not run, and logs each of them once. Of
+   * two pods with one UID the one that comes first in the list is taken. A pod that was taken before, and is malformed
+   * now, stays as it was: a server's mistake ends no pod.
+   */
+  select(pods: readonly Pod[]): Pod[];
+  /** Whether the pod could be taken. */
+  isUsable(pod: Pod): boolean;
+}
+
+interface UsablePodsDeps {
+  readonly log: Log;
+  /** Where the pods come from. */
+  readonly reader: Pick<PodReader, "misfitOf">;
+}
+
+/** The pods of one snapshot that the log names; more are counted. */
+const MAX_TOLD = 20;
+
+export function createUsablePods({ log, reader }: UsablePodsDeps, nodeName: string): UsablePods {
   const verdicts = new WeakMap<Pod, string | undefined>();
   const said = new WeakSet<Pod>();
+  let taken: ReadonlyMap<string, Pod> = new Map();
   const problemOfKnown = (pod: Pod) => {
-    if (!verdicts.has(pod)) verdicts.set(pod, problemOf(pod, nodeName));
+    if (!verdicts.has(pod)) verdicts.set(pod, reader.misfitOf(pod) ?? problemOf(pod, nodeName));
     return verdicts.get(pod);
   };
-  return (pods) => {
-    const uids = new Set<string>();
-    return pods.filter((pod) => {
-      const { uid, name, namespace } = podReference(pod);
-      const error = problemOfKnown(pod) ?? (uids.has(uid) ? "another pod has its UID" : undefined);
-      if (error === undefined) {
-        uids.add(uid);
-        return true;
+  const takenBefore = (pod: Pod) => {
+    const { uid, name, namespace } = podReference(pod);
+    if (uid !== "") return taken.get(uid);
+    return [...taken.values()].find(({ metadata }) => metadata?.name === name && metadata.namespace === namespace);
+  };
+  const tell = (pod: Pod, error: string, isKept: boolean) => {
+    const { uid, name, namespace } = podReference(pod);
+    const what = isKept ? "Ignored a change of a pod of the API server" : "Ignored a pod of the API server";
+    log.error(what, { pod: `${name}_${namespace}`, uid, error });
+  };
+  return {
+    select(pods) {
+      const chosen = new Map<string, Pod>();
+      let untold = 0;
+      let told = 0;
+      for (const pod of pods) {
+        const problem = problemOfKnown(pod);
+        const usable = problem === undefined ? pod : takenBefore(pod);
+        const { uid } = podReference(usable ?? pod);
+        const error = problem ?? (chosen.has(uid) ? "another pod has its UID" : undefined);
+        if (error !== undefined && !said.has(pod)) {
+          if (told++ < MAX_TOLD) tell(pod, error, usable !== undefined && !chosen.has(uid));
+          else untold++;
+          said.add(pod);
+        }
+        if (usable !== undefined && !chosen.has(uid)) chosen.set(uid, usable);
       }
-      if (!said.has(pod)) log.error("Ignored a pod of the API server", { pod: `${name}_${namespace}`, uid, error });
-      said.add(pod);
-      return false;
-    });
+      if (untold > 0) log.error("Ignored more pods of the API server", { pods: untold });
+      taken = chosen;
+      return [...chosen.values()];
+    },
+    isUsable: (pod) => problemOfKnown(pod) === undefined,
   };
 }
 
@@ -42,30 +79,16 @@ function problemOf(pod: Pod, nodeName: string): string | undefined {
   if (pod.spec === undefined) return "it has no spec";
   const { nodeName: boundTo = "" } = pod.spec;
   if (boundTo !== nodeName) return `it is bound to ${boundTo === "" ? "no node" : `node ${boundTo}`}`;
-  return findMalformed(pod);
+  return findBadName(pod);
 }
 
-/** The lists of a pod's spec whose entries have names. */
-const NAMED_LISTS = ["containers", "initContainers", "ephemeralContainers", "volumes"] as const;
-
-/**
- * Finds what everything that reads pods takes for granted and is not so. The whole pod is not decoded, which would take
- * a millisecond of each of its changes.
- */
-function findMalformed({ metadata, spec }: Pod): string | undefined {
-  const fields: Readonly<Record<string, unknown>> = { ...spec };
-  for (const field of NAMED_LISTS) {
-    const list = fields[field];
-    if (list === undefined && field !== "containers") continue;
-    if (!Array.isArray(list)) return `spec.${field} must be a list`;
-    const wrong = list.findIndex((entry: unknown) => !isRecord(entry) || typeof entry["name"] !== "string");
-    if (wrong !== -1) return `spec.${field}[${wrong}] must be an object with a name`;
-  }
-  const maps: Readonly<Record<string, unknown>> = { labels: metadata?.labels, annotations: metadata?.annotations };
-  for (const [field, map] of Object.entries(maps)) {
-    if (map === undefined || map === null) continue;
-    const isMap = isRecord(map) && Object.values(map).every((value) => typeof value === "string");
-    if (!isMap) return `metadata.${field} must be an object of strings`;
+/** Files, directories and mounts are named after containers and volumes. */
+function findBadName({ spec }: Pod): string | undefined {
+  const { containers = [], initContainers = [], ephemeralContainers = [], volumes = [] } = spec ?? {};
+  const lists = { containers, initContainers, ephemeralContainers, volumes };
+  for (const [field, list] of Object.entries(lists)) {
+    const wrong = list.findIndex(({ name }) => !isPathName(name));
+    if (wrong !== -1) return `the name of spec.${field}[${wrong}] cannot be the name of a file`;
   }
   return undefined;
 }

@@ -3,6 +3,7 @@ import { throwIfAborted } from "../../../base/abort.ts";
 import { type Clock, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
+import { createPace } from "../../../base/pace.ts";
 import type { ClaimDevice, DeviceHealth, DraPlugin } from "../../../dra/port.ts";
 import { isGrpcError } from "../../../grpc/port.ts";
 import type { ClaimAccount } from "./claim-account.ts";
@@ -20,7 +21,7 @@ interface ClaimHealth {
 }
 
 interface ClaimHealthDeps {
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly clock: Clock;
   readonly log: Log;
   readonly account: Pick<ClaimAccount, "get" | "list">;
   onPodChanged(podUid: string): void;
@@ -32,6 +33,9 @@ const DEFAULT_TIMEOUT_MS = 30 * SECOND;
 const MAX_MESSAGE_LENGTH = 1_024;
 /** A bound on what is kept of one driver; devices beyond it are unknown. */
 const MAX_DEVICES = 10_000;
+/** How many devices a driver may tell of: a thousand of them two hundred times at once, and then twenty times a second. */
+const TOLD_DEVICES = { credit: 200_000, perSecond: 20_000 };
+const LEAST_COST = 100;
 
 interface Told {
   readonly device: DeviceHealth;
@@ -80,8 +84,12 @@ export function createClaimHealth(
 
   return {
     async follow(driver, plugin, signal) {
+      const pace = createPace(clock, TOLD_DEVICES);
       try {
-        for await (const list of plugin.watchHealth({ signal })) take(driver, list);
+        for await (const list of plugin.watchHealth({ signal })) {
+          take(driver, list);
+          await pace.rest(Math.max(LEAST_COST, list.length), signal);
+        }
         throwIfAborted(signal);
         return true;
       } catch (error) {

@@ -43,6 +43,56 @@ describe("a device plugin", () => {
     expect(amounts(rig)).toEqual(["3", "3"]);
   });
 
+  it("that lists all the time is listened to less often, and heard in the end", async () => {
+    const rig = startRig();
+    const plugin = rig.createPlugin();
+    await rig.register(plugin);
+    const ids = Array.from({ length: 1_000 }, (_, index) => `d${index}`);
+    let listed = 0;
+    for (let second = 0; second < 10; second++) {
+      for (let times = 0; times < 200; times++) {
+        plugin.list(healthyDevices(...ids, `turn${listed++}`));
+        await rig.host.clock.settle();
+      }
+      await rig.host.clock.advance(1_000);
+    }
+    const heard = rig.told.filter((what) => what.startsWith("listed")).length;
+    expect(heard).toBeGreaterThan(200);
+    expect(heard).toBeLessThan(450);
+    await rig.host.clock.advance(10_000);
+    expect(rig.inventory.get(RESOURCE)?.devices.has(`turn${listed - 1}`)).toBe(true);
+  });
+
+  it("that registers all the time waits, and others with it, but not without a bound", async () => {
+    const rig = startRig();
+    const plugin = rig.createPlugin();
+    let taken = 0;
+    let refused = 0;
+    const count = (registering: Promise<void>) =>
+      registering.then(
+        () => taken++,
+        () => refused++,
+      );
+    for (let second = 0; second < 5; second++) {
+      for (let times = 0; times < 200; times++) void count(rig.register(plugin));
+      await rig.host.clock.advance(1_000);
+    }
+    expect(taken).toBeLessThanOrEqual(200 + 5 * 20);
+    expect(refused).toBeGreaterThan(500);
+    for (let second = 0; second < 20; second++) await rig.host.clock.advance(1_000);
+    expect(taken + refused).toBe(1_000);
+    expect(amounts(rig)).toEqual(["3", "3"]);
+  });
+
+  it.each(["../other.sock", "/run/other.sock", "a/../../other.sock", "", ".", "a\0b", "x".repeat(300)])(
+    "that names the socket %j is refused",
+    async (endpoint) => {
+      const rig = startRig();
+      const registration = { version: "v1beta1", endpoint, resourceName: RESOURCE };
+      await expect(rig.plugins.register(registration, rig.signal)).rejects.toThrow("is invalid");
+    },
+  );
+
   it("tells of a device that is not healthy any more", async () => {
     const rig = startRig();
     const plugin = rig.createPlugin();

@@ -5,6 +5,9 @@ import { type Clock, MINUTE, SECOND } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import { createMailbox } from "../../../base/mailbox.ts";
+import { createPace } from "../../../base/pace.ts";
+import { isPathName } from "../../../base/path-name.ts";
+import { createRateLimiter } from "../../../base/rate-limiter.ts";
 import { runWithTasks } from "../../../base/tasks.ts";
 import type { DevicePlugin, DeviceRegistration } from "../../../device-plugin/port.ts";
 import type { Plugin, PluginHandler } from "../../storage/plugins/plugin-handler.ts";
@@ -44,6 +47,14 @@ const STOP_GRACE_MS = 5 * MINUTE;
 const MAX_PLUGINS = 1_000;
 /** A bound on plugins that come at once and do not say yet what they want to be asked: each has a connection. */
 const MAX_OPENING = 100;
+/** A plugin may register again and again; those beyond this rate wait among the ones that are opening. */
+const REGISTRATIONS = { qps: 20, burst: 200 };
+/**
+ * How many devices a plugin may list: it may list a thousand of them two hundred times at once, and then twenty times a
+ * second. A short list costs as much as one of a hundred devices.
+ */
+const LISTED_DEVICES = { credit: 200_000, perSecond: 20_000 };
+const LEAST_LIST_COST = 100;
 
 interface Connection {
   readonly resource: string;
@@ -58,6 +69,7 @@ export function createDevicePlugins(deps: DevicePluginsDeps, directory: string):
   /** The newest connection of each resource; it stays when the plugin is gone. */
   const connections = new Map<string, Connection>();
   const opened = createMailbox<Connection>(Number.POSITIVE_INFINITY);
+  const registrations = createRateLimiter(clock, REGISTRATIONS);
   let opening = 0;
 
   const open = async (resource: string, socketPath: string, origin: Plugin | undefined, signal: AbortSignal) => {
@@ -68,6 +80,7 @@ export function createDevicePlugins(deps: DevicePluginsDeps, directory: string):
     const client = deps.connect(socketPath);
     opening++;
     try {
+      await registrations.acquire(signal);
       const options = await client.options({ timeoutMs: CONNECT_TIMEOUT_MS, signal });
       const connection = { resource, plugin: { client, options }, origin };
       connections.get(resource)?.plugin.client.close();
@@ -93,9 +106,11 @@ export function createDevicePlugins(deps: DevicePluginsDeps, directory: string):
 
   const follow = async (connection: Connection, signal: AbortSignal) => {
     const { resource, plugin } = connection;
+    const pace = createPace(clock, LISTED_DEVICES);
     try {
       for await (const devices of plugin.client.listAndWatch({ signal })) {
         deps.onListed(resource, inventory.list(resource, plugin, devices));
+        await pace.rest(Math.max(LEAST_LIST_COST, devices.length), signal);
       }
       log.info("Device plugin ended its list", { resource });
     } catch (error) {
@@ -135,6 +150,9 @@ export function createDevicePlugins(deps: DevicePluginsDeps, directory: string):
       }
       const problem = findNameProblem(resourceName);
       if (problem !== undefined) throw new Error(problem);
+      // A way out of the directory leads to sockets of other programs, which the node agent may all connect to.
+      if (!endpoint.split("/").every(isPathName))
+        throw new Error(`the endpoint ${JSON.stringify(endpoint)} is invalid`);
       deps.onRegistration(resourceName);
       await open(resourceName, posix.join(directory, endpoint), undefined, signal);
     },

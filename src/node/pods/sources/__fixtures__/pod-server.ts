@@ -9,7 +9,9 @@ export interface PodServer {
   /** Every list that was asked for. */
   readonly lists: ListOptions[];
   isAway: boolean;
-  put(pod: Pod): void;
+  put(pod: object): void;
+  /** What was stored with this name is right from now on, under the same revision, and nobody is told. */
+  mend(pod: Pod): void;
   /** `last`: what a deletion by force writes on the pod as it goes. */
   remove(name: string, last?: Pod["metadata"]): void;
   /** Breaks the watch. */
@@ -51,7 +53,14 @@ export function createPodServer(): PodServer {
     },
     lists,
     isAway: false,
-    put(pod) {
+    mend(pod) {
+      const name = pod.metadata?.name ?? "";
+      const resourceVersion = pods.get(name)?.metadata?.resourceVersion ?? "";
+      pods.set(name, { ...pod, metadata: { ...pod.metadata, resourceVersion } });
+    },
+    put(given) {
+      // The source is to find out whether it is a pod.
+      const pod: Pod = Object(given);
       const name = pod.metadata?.name ?? "";
       const type = pods.has(name) ? "MODIFIED" : "ADDED";
       const stored = { ...pod, metadata: { ...pod.metadata, resourceVersion: String(++revision) } };
