@@ -8,6 +8,8 @@ import { computeUnitFile, SERVICE_NAME, type ServiceChoices } from "./unit-file.
 
 /** Where an administrator's units lie (systemd.unit(5)). */
 const UNITS = "/etc/systemd/system";
+/** Where packages put theirs. */
+const PACKAGED_UNITS = ["/usr/lib/systemd/system", "/lib/systemd/system"];
 const UNIT_MODE = 0o644;
 /** What the journal has of a start that failed. */
 const JOURNAL_LINES = "20";
@@ -50,6 +52,11 @@ export async function uninstallService(): Promise<boolean> {
   await runSystemctl("daemon-reload");
   await runCommand("systemctl", ["reset-failed", SERVICE_NAME]).catch(() => undefined);
   return true;
+}
+
+/** True where the machine has the service, by `nodelet install` or by a package. */
+export function isServiceInstalled(): boolean {
+  return isSystemdBooted() && [UNITS, ...PACKAGED_UNITS].some((units) => existsSync(join(units, SERVICE_NAME)));
 }
 
 function requireSystemd(mend: string): void {

@@ -23,6 +23,7 @@ describe("the service's unit", () => {
       Restart=always
       RestartSec=2
       KillMode=process
+      SyslogIdentifier=nodelet
       Delegate=yes
       OOMScoreAdjust=-999
       LimitNOFILE=1048576
