@@ -4,6 +4,7 @@ import { installAsKubelet, type KubeletMachine, uninstallAsKubelet } from "../cl
 import { installService, runSystemctl, uninstallService } from "../cluster/service/install-service.ts";
 import { openProgress } from "./open-progress.ts";
 import { requireRoot } from "./require-root.ts";
+import { readServiceWords } from "./service-words.ts";
 
 /** The options of `nodelet install`. */
 export interface InstallOptions {
@@ -22,10 +23,11 @@ export async function install(words: readonly string[], options: InstallOptions,
   if (command !== "up" && command !== "kubelet") {
     throw new CodedError("unknown-command", `a service runs "up" or "kubelet", not "${command}"`);
   }
+  const whole = await readServiceWords(command, args, process.cwd());
   const progress = openProgress("text");
   progress.line("Starting the service …");
   progress.waiting("systemd, until the service is ready");
-  const choices = { command, args, node: process.execPath, entry } as const;
+  const choices = { command, args: whole, node: process.execPath, entry } as const;
   const { path } = await installService(choices).finally(() => progress.waiting(undefined));
   console.log(`nodelet ${command} runs, and starts with the machine. Its unit is ${path}.`);
   console.log("See it: systemctl status nodelet   Its log: journalctl -u nodelet   Remove it: nodelet uninstall");
