@@ -3,7 +3,7 @@ import { toPlainText } from "../base/plain-text.ts";
 import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
 import { readLiveProcess } from "../cluster/processes/process-identity.ts";
 import { readLockHolder } from "../cluster/processes/process-lock.ts";
-import { isServiceInstalled } from "../cluster/service/install-service.ts";
+import { readServiceState } from "../cluster/service/install-service.ts";
 import { joinManifestRows, type ManifestRow, readManifestReport } from "../cluster/status/manifest-report.ts";
 import { type NodeReport, readNodeReport } from "../cluster/status/node-report.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
@@ -73,5 +73,14 @@ async function explainAbsence(layout: StateLayout): Promise<string> {
   }
   const pods = await countRunningPods(layout.runtime);
   const left = pods === 0 ? "" : ` ${describeRunningPods(pods)} on.`;
-  return `nodelet does not run in ${layout.directory}.${left}\nStart it: ${isServiceInstalled() ? "systemctl start nodelet" : "nodelet up"}`;
+  return `nodelet does not run in ${layout.directory}.${left}\n${await explainStart()}`;
+}
+
+/** The service may be the node agent alone, which is asked by other means, or one that does not get to its start. */
+async function explainStart(): Promise<string> {
+  const state = await readServiceState();
+  if (state === undefined) return "Start it: nodelet up";
+  if (state === "inactive" || state === "failed") return "Start it: systemctl start nodelet";
+  const words = state === "active" ? "runs otherwise" : `is ${state}`;
+  return `The service nodelet ${words}: systemctl status nodelet   Its log: journalctl -u nodelet`;
 }

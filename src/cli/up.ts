@@ -1,4 +1,4 @@
-import { appendFileSync, fstatSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { isAbort } from "../base/abort.ts";
@@ -21,6 +21,7 @@ import { linuxFiles } from "../host/linux/files/linux-files.ts";
 import { createServiceNotifier } from "../host/linux/system/service-notifier.ts";
 import { systemClock } from "../host/linux/system/system-clock.ts";
 import { createLog } from "../host/log/create-log.ts";
+import { isJournal } from "../host/log/journal-stream.ts";
 import { auditArguments, readAuditFlags } from "./audit-flags.ts";
 import { removePods } from "./down.ts";
 import { followPods } from "./follow-pods.ts";
@@ -225,9 +226,9 @@ function followConfiguration(
 }
 
 function openSupervisorLog(layout: StateLayout, flags: LogFlags): Log {
-  return alsoToJournal(openFileLog(layout, flags), {
-    journal: process.env["JOURNAL_STREAM"],
-    stream: streamOf(process.stderr.fd),
+  const log = openFileLog(layout, flags);
+  if (!isJournal(process.stderr.fd, process.env)) return log;
+  return alsoToJournal(log, {
     write: (line) => process.stderr.write(line),
     now: Date.now,
   });
@@ -256,7 +257,7 @@ interface Following {
 
 /** A service's journal has no keyboard, and gets what is logged besides. */
 async function followInForeground(layout: StateLayout, { manifests, log, signal }: Following): Promise<void> {
-  const isService = process.env["JOURNAL_STREAM"] === streamOf(process.stdout.fd);
+  const isService = isJournal(process.stdout.fd, process.env);
   const print = (line: string) => console.log(line);
   print(`Pods of ${manifests}${isService ? "" : " (Ctrl-C stops nodelet)"}:`);
   const tellManifest = (file: string, problem: string | undefined) => {
@@ -264,12 +265,6 @@ async function followInForeground(layout: StateLayout, { manifests, log, signal 
     if (problem !== undefined) log.warn("a manifest is not in force", { file, error: problem });
   };
   await followPods({ socket: layout.agentSocket, print, tellManifest, signal });
-}
-
-/** Names what the descriptor leads to, as systemd does in JOURNAL_STREAM. */
-function streamOf(descriptor: number): string {
-  const { dev, ino } = fstatSync(descriptor);
-  return `${dev}:${ino}`;
 }
 
 async function sayWhatLives(layout: StateLayout, print: (line: string) => void): Promise<void> {

@@ -5,20 +5,12 @@ import { createLineLog } from "../line-log.ts";
 const PRIORITIES = { error: "<3>", warn: "<4>" } as const;
 
 interface JournalDeps {
-  /** The variable JOURNAL_STREAM: the device and the inode of what systemd has given a service to write to. */
-  readonly journal: string | undefined;
-  /** The same of where `write` writes. A child has the variable too, and may write elsewhere. */
-  readonly stream: string;
   write(line: string): void;
   now(): number;
 }
 
-/**
- * Tells warnings and errors to a service's journal, too: whoever looks after a service looks there first. Returns the log
- * as it is where the process has no journal.
- */
-export function alsoToJournal(log: Log, { journal, stream, write, now }: JournalDeps): Log {
-  if (journal !== stream) return log;
+/** Tells warnings and errors to a service's journal, too: whoever looks after a service looks there first. */
+export function alsoToJournal(log: Log, { write, now }: JournalDeps): Log {
   const at = (level: keyof typeof PRIORITIES) => createLineLog((line) => write(PRIORITIES[level] + line), now);
   const [errors, warnings] = [at("error"), at("warn")];
   const bind = (own: Log, bound: LogFields): Log => ({

@@ -54,9 +54,11 @@ export async function uninstallService(): Promise<boolean> {
   return true;
 }
 
-/** True where the machine has the service, by `nodelet install` or by a package. */
-export function isServiceInstalled(): boolean {
-  return isSystemdBooted() && [UNITS, ...PACKAGED_UNITS].some((units) => existsSync(join(units, SERVICE_NAME)));
+/** What systemd says of the service that `nodelet install` or a package has put on the machine: `active`, `inactive`, … */
+export async function readServiceState(): Promise<string | undefined> {
+  if (!isSystemdBooted()) return undefined;
+  if (![UNITS, ...PACKAGED_UNITS].some((units) => existsSync(join(units, SERVICE_NAME)))) return undefined;
+  return (await runSystemctl("show", "--property=ActiveState", "--value", SERVICE_NAME)).trim();
 }
 
 function requireSystemd(mend: string): void {
