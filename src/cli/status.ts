@@ -81,6 +81,6 @@ async function explainStart(): Promise<string> {
   const state = await readServiceState();
   if (state === undefined) return "Start it: nodelet up";
   if (state === "inactive" || state === "failed") return "Start it: systemctl start nodelet";
-  const words = state === "active" ? "runs otherwise" : `is ${state}`;
+  const words = state === "active" ? "runs another node" : `is ${state}`;
   return `The service nodelet ${words}: systemctl status nodelet   Its log: journalctl -u nodelet`;
 }
