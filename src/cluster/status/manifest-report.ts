@@ -7,7 +7,7 @@ import { linuxPrograms } from "../../host/linux/system/linux-programs.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { createHttpKubeClient } from "../../kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../kube/kubeconfig.ts";
-import type { ManifestProblem } from "./node-report.ts";
+import type { ReportedProblem } from "./node-report.ts";
 
 /** How a file of the manifests directory is; pods are not counted. */
 export interface ManifestRow {
@@ -27,7 +27,7 @@ const TIMEOUT_MS = 5_000;
  */
 export function joinManifestRows(
   rows: readonly ManifestRow[],
-  problems: readonly ManifestProblem[],
+  problems: readonly ReportedProblem[],
 ): readonly ManifestRow[] {
   const byFile = new Map(rows.map((row) => [row.file, row]));
   for (const { file, message } of problems) {

@@ -13,11 +13,11 @@ export interface NodeReport {
   /** Oldest first. */
   events: PodEvent[];
   /** Why files do not give the pods that they should. An agent of an earlier version does not tell. */
-  manifestProblems?: ManifestProblem[];
+  manifestProblems?: ReportedProblem[];
 }
 
 /** What the node agent finds wrong with manifests. */
-export interface ManifestProblem {
+export interface ReportedProblem {
   /** The file's name, or the path of the directory where that is the problem. */
   file: string;
   message: string;
