@@ -21,6 +21,7 @@ import { rescue } from "./rescue.ts";
 import type { Scenario } from "./scenario.ts";
 import { serviceLife } from "./service-life.ts";
 import { diskPressure, pidsLimit } from "./shortage.ts";
+import { shutdownCalledOff } from "./shutdown-called-off.ts";
 import { shutdownLock } from "./shutdown-lock.ts";
 import { swap } from "./swap.ts";
 import { upstreamSuite } from "./upstream-suite.ts";
@@ -30,7 +31,7 @@ import { userNamespaces, userNamespacesRefused } from "./user-namespaces.ts";
 export const SCENARIOS: readonly Scenario[] = [
   installedPackage,
   ...[serviceLife, kills, reboot, rescue, powerCuts],
-  ...[shutdownLock, gracefulShutdown],
+  ...[shutdownLock, shutdownCalledOff, gracefulShutdown],
   ...[ownUnits, oomScores, securityProfiles],
   ...[outOfMemory, groupKill, memoryPressure, memoryQos, hugePages, pidsLimit, diskPressure, swap],
   ...[pressure, cgroupV1],
