@@ -54,11 +54,14 @@ async function installKubelet(words: readonly string[], options: InstallOptions,
 /** Runs `nodelet uninstall`. Returns the exit code. */
 export async function uninstall(): Promise<number> {
   requireRoot("uninstall");
-  const wasThere = await uninstallService();
-  if (wasThere) console.log("The service is stopped and removed. Pods run on; remove them: nodelet down --pods");
+  const command = await uninstallService();
+  if (command !== undefined) {
+    const mend = command === "up" ? "; remove them: nodelet down --pods" : "";
+    console.log(`The service is stopped and removed. Pods run on${mend}`);
+  }
   const wasKubelet = await uninstallAsKubelet(THIS_MACHINE);
   if (wasKubelet)
     console.log("The kubelet of before has its place again; without one, its service is gone. Pods run on.");
-  if (!wasThere && !wasKubelet) console.log("No service of nodelet is installed.");
+  if (command === undefined && !wasKubelet) console.log("No service of nodelet is installed.");
   return 0;
 }
