@@ -1,8 +1,6 @@
 import type { Log, LogFields } from "../../base/log.ts";
+import { JOURNAL_PRIORITIES } from "../../host/log/journal-stream.ts";
 import { createLineLog } from "../line-log.ts";
-
-/** The priorities of syslog, which systemd reads at the beginning of a line (sd-daemon(3)). */
-const PRIORITIES = { error: "<3>", warn: "<4>" } as const;
 
 interface JournalDeps {
   write(line: string): void;
@@ -11,7 +9,7 @@ interface JournalDeps {
 
 /** Tells warnings and errors to a service's journal, too: whoever looks after a service looks there first. */
 export function alsoToJournal(log: Log, { write, now }: JournalDeps): Log {
-  const at = (level: keyof typeof PRIORITIES) => createLineLog((line) => write(PRIORITIES[level] + line), now);
+  const at = (level: "error" | "warn") => createLineLog((line) => write(JOURNAL_PRIORITIES[level] + line), now);
   const [errors, warnings] = [at("error"), at("warn")];
   const bind = (own: Log, bound: LogFields): Log => ({
     error(message, fields) {

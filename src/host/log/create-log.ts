@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import type { Log, LogFields } from "../../base/log.ts";
 import { formatLogLine } from "./format-log-line.ts";
+import { JOURNAL_PRIORITIES } from "./journal-stream.ts";
 import { boundFields, boundMessage, type LogRecord, type Severity } from "./log-record.ts";
 
 export interface CreateLogOptions {
@@ -54,8 +55,8 @@ export function createLog(options: CreateLogOptions): Log {
   return bind({});
 }
 
-/** The priorities of syslog, which systemd reads at the beginning of a line (sd-daemon(3)). */
-const PRIORITIES = { E: "<3>", W: "<4>", I: "<6>" } as const;
+const { error: E, warn: W, info: I } = JOURNAL_PRIORITIES;
+const PRIORITIES = { E, W, I } as const;
 
 function createEmitter({ format, write = writeToStderr, isJournal = false }: CreateLogOptions): Emit {
   let priority = "";
