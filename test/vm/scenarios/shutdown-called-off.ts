@@ -3,7 +3,10 @@ import { expectSame, type Scenario, until } from "./scenario.ts";
 import { withKubeletConfiguration } from "./service.ts";
 import { HELD, isHeld, PERIODS } from "./shutdown-lock.ts";
 
-const TARGET = "poweroff.target";
+/** logind finds only at the end that systemd does not take the order: it refuses at once where the target is masked. */
+const DROP_IN = "/run/systemd/system/poweroff.target.d";
+const REFUSE = `mkdir -p ${DROP_IN} && printf '[Unit]\\nRefuseManualStart=yes\\n' > ${DROP_IN}/refuse.conf && systemctl daemon-reload`;
+const ALLOW = `rm -r ${DROP_IN} && systemctl daemon-reload`;
 
 /** An administrator switches the machine off, and systemd finds that it cannot be done. */
 export const shutdownCalledOff: Scenario = {
@@ -14,7 +17,7 @@ export const shutdownCalledOff: Scenario = {
       await until(at, HELD, isHeld);
       await createPod(at, "ended");
       await untilReady(at, "ended");
-      await at.machine.read(`systemctl mask --runtime ${TARGET}`);
+      await at.machine.read(REFUSE);
       try {
         at.note((await at.machine.run("systemctl poweroff")).output);
         const { status } = await untilPod(at, "ended", (pod) => pod.status?.phase === "Failed");
@@ -22,7 +25,7 @@ export const shutdownCalledOff: Scenario = {
         at.note(await until(at, HELD, isHeld));
         await untilNodeReady(at);
       } finally {
-        await at.machine.read(`systemctl unmask --runtime ${TARGET}`);
+        await at.machine.read(ALLOW);
       }
       await createPod(at, "newcomer");
       await untilReady(at, "newcomer");
