@@ -32,6 +32,7 @@ export async function down(layout: StateLayout, options: { pods: boolean; now: b
   progress.waiting("nodelet to stop");
   const stopped = await stopNode(layout, quiet).finally(() => progress.waiting(undefined));
   console.log(stopped.ran ? "nodelet is stopped." : `nodelet does not run in ${layout.directory}.`);
+  if (stopped.service !== undefined) console.log(describeService(stopped.service));
   if (!options.pods) {
     if (stopped.pods > 0)
       console.log(`${describeRunningPods(stopped.pods)} on. To remove what runs: nodelet down --pods`);
@@ -78,6 +79,11 @@ export async function removePods(layout: StateLayout, log: Log, lockHeld = false
   } finally {
     await lock?.release();
   }
+}
+
+/** A service that is stopped is one of the machine still. */
+function describeService(service: string): string {
+  return `Start its service again: systemctl start ${service}   Keep it from starting with the machine: systemctl disable ${service}`;
 }
 
 /** Tells which pods still end, and how long each may take. */

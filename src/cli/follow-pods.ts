@@ -38,15 +38,22 @@ export async function followUntilSettled(options: FollowOptions): Promise<Settle
   return settlement;
 }
 
-/** Prints a line whenever a pod's state changes, until the signal fires. */
-export async function followPods(options: Omit<FollowOptions, "expected">): Promise<void> {
+interface FollowForeverOptions extends Pick<FollowOptions, "socket" | "print" | "signal"> {
+  /** Tells what is wrong with a manifest, once; undefined when that is over. */
+  readonly tellManifest: (file: string, problem: string | undefined) => void;
+}
+
+/** Prints a line whenever a pod's state changes, and tells which manifests are wrong, until the signal fires. */
+export async function followPods(options: FollowForeverOptions): Promise<void> {
   const seen = new Map<string, string>();
+  const problems = new Map<string, string>();
   let quiet = 0;
   let revision = "";
   while (!options.signal.aborted) {
     const report = await ifRunning(async () => await readChangedReport(options.socket, revision));
     revision = report?.revision ?? revision;
     const changed = report !== undefined && printChanges(seen, report, options.print);
+    if (report !== undefined) tellChanges(problems, report, options.tellManifest);
     quiet = changed ? 0 : quiet + 1;
     // Another change often follows soon after a change. Otherwise a person does not mind a second or two.
     await pause(quiet < 50 ? BUSY_PERIOD_MS : QUIET_PERIOD_MS, options.signal);
@@ -87,6 +94,23 @@ function printChanges(seen: Map<string, string>, report: NodeReport, print: (lin
     print(`  ${label.padEnd(40)} is gone`);
   }
   return changed;
+}
+
+function tellChanges(
+  seen: Map<string, string>,
+  { manifestProblems = [] }: NodeReport,
+  tell: FollowForeverOptions["tellManifest"],
+): void {
+  const present = new Map(manifestProblems.map(({ file, message }) => [file, message]));
+  for (const [file, message] of present) {
+    if (seen.get(file) !== message) tell(file, message);
+    seen.set(file, message);
+  }
+  for (const file of seen.keys()) {
+    if (present.has(file)) continue;
+    seen.delete(file);
+    tell(file, undefined);
+  }
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -55,6 +55,7 @@ const report: Whole<NodeReport> = {
   node: { name: "n", conditions: [condition], runtime: { name: "n", version: "v" } },
   pods: [pod],
   events: [],
+  manifestProblems: [{ file: "f", message: "m" }],
 };
 const image: Whole<NodeImage> = { id: "i", names: ["n"], digests: ["d"], sizeBytes: 1, inUse: false, isKept: false };
 const manifest: Whole<ManifestRow> = { file: "f", status: "Applied", objects: 1, message: "m" };

@@ -5,6 +5,7 @@ import { toPlainLines } from "../base/plain-text.ts";
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY } from "../cluster/supervisor/state-layout.ts";
 import { KUBELET_VERSION } from "../config/kubelet-version.ts";
 import { createLog } from "../host/log/create-log.ts";
+import { isJournal, JOURNAL_PRIORITIES } from "../host/log/journal-stream.ts";
 import { addressRanges } from "./address-ranges.ts";
 import { addAuditFlags } from "./audit-flags.ts";
 import { addAutoscalerFlags } from "./autoscaler-flags.ts";
@@ -39,7 +40,8 @@ export async function main(argv: readonly string[], entry: string): Promise<numb
   try {
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
-    console.error(`nodelet: ${toPlainLines(explain(error))}`);
+    const priority = isJournal(process.stderr.fd, process.env) ? JOURNAL_PRIORITIES.error : "";
+    console.error(`${priority}nodelet: ${toPlainLines(explain(error))}`);
     exitCode = 1;
   }
   // Whatever a command left open does not keep it from ending.

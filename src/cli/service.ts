@@ -4,6 +4,7 @@ import { installAsKubelet, type KubeletMachine, uninstallAsKubelet } from "../cl
 import { installService, runSystemctl, uninstallService } from "../cluster/service/install-service.ts";
 import { openProgress } from "./open-progress.ts";
 import { requireRoot } from "./require-root.ts";
+import { readServiceWords } from "./service-words.ts";
 
 /** The options of `nodelet install`. */
 export interface InstallOptions {
@@ -22,10 +23,11 @@ export async function install(words: readonly string[], options: InstallOptions,
   if (command !== "up" && command !== "kubelet") {
     throw new CodedError("unknown-command", `a service runs "up" or "kubelet", not "${command}"`);
   }
+  const whole = await readServiceWords(command, args, process.cwd());
   const progress = openProgress("text");
   progress.line("Starting the service …");
   progress.waiting("systemd, until the service is ready");
-  const choices = { command, args, node: process.execPath, entry } as const;
+  const choices = { command, args: whole, node: process.execPath, entry } as const;
   const { path } = await installService(choices).finally(() => progress.waiting(undefined));
   console.log(`nodelet ${command} runs, and starts with the machine. Its unit is ${path}.`);
   console.log("See it: systemctl status nodelet   Its log: journalctl -u nodelet   Remove it: nodelet uninstall");
@@ -52,11 +54,14 @@ async function installKubelet(words: readonly string[], options: InstallOptions,
 /** Runs `nodelet uninstall`. Returns the exit code. */
 export async function uninstall(): Promise<number> {
   requireRoot("uninstall");
-  const wasThere = await uninstallService();
-  if (wasThere) console.log("The service is stopped and removed. Pods run on; remove them: nodelet down --pods");
+  const command = await uninstallService();
+  if (command !== undefined) {
+    const mend = command === "up" ? "; remove them: nodelet down --pods" : "";
+    console.log(`The service is stopped and removed. Pods run on${mend}`);
+  }
   const wasKubelet = await uninstallAsKubelet(THIS_MACHINE);
   if (wasKubelet)
     console.log("The kubelet of before has its place again; without one, its service is gone. Pods run on.");
-  if (!wasThere && !wasKubelet) console.log("No service of nodelet is installed.");
+  if (command === undefined && !wasKubelet) console.log("No service of nodelet is installed.");
   return 0;
 }

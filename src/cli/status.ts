@@ -3,7 +3,8 @@ import { toPlainText } from "../base/plain-text.ts";
 import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
 import { readLiveProcess } from "../cluster/processes/process-identity.ts";
 import { readLockHolder } from "../cluster/processes/process-lock.ts";
-import { type ManifestRow, readManifestReport } from "../cluster/status/manifest-report.ts";
+import { readServiceState } from "../cluster/service/install-service.ts";
+import { joinManifestRows, type ManifestRow, readManifestReport } from "../cluster/status/manifest-report.ts";
 import { type NodeReport, readNodeReport } from "../cluster/status/node-report.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { formatOutput, type OutputFormat } from "./format-output.ts";
@@ -20,13 +21,17 @@ export async function status(layout: StateLayout, output: "wide" | OutputFormat 
     console.error(await explainAbsence(layout));
     return 1;
   }
-  const manifests = await readManifestReport(layout.kubeconfig);
+  const { manifestProblems = [], ...node } = report;
+  const told = await readManifestReport(layout.kubeconfig);
+  const manifests = joinManifestRows("problem" in told ? [] : told, manifestProblems);
   if (output !== undefined && output !== "wide") {
-    console.log(formatOutput({ ...report, ...("problem" in manifests ? {} : { manifests }) }, output));
+    console.log(
+      formatOutput({ ...node, ...("problem" in told && manifests.length === 0 ? {} : { manifests }) }, output),
+    );
     return 0;
   }
   console.log(formatReport(report, { isWide: output === "wide", api: await describeApi(layout) }));
-  if (!("problem" in manifests) && manifests.length > 0) console.log(`\n${formatManifests(manifests)}`);
+  if (manifests.length > 0) console.log(`\n${formatManifests(manifests)}`);
   return 0;
 }
 
@@ -68,5 +73,14 @@ async function explainAbsence(layout: StateLayout): Promise<string> {
   }
   const pods = await countRunningPods(layout.runtime);
   const left = pods === 0 ? "" : ` ${describeRunningPods(pods)} on.`;
-  return `nodelet does not run in ${layout.directory}.${left}\nStart it: nodelet up`;
+  return `nodelet does not run in ${layout.directory}.${left}\n${await explainStart()}`;
+}
+
+/** The service may be the node agent alone, which is asked by other means, or one that does not get to its start. */
+async function explainStart(): Promise<string> {
+  const state = await readServiceState();
+  if (state === undefined) return "Start it: nodelet up";
+  if (state === "inactive" || state === "failed") return "Start it: systemctl start nodelet";
+  const words = state === "active" ? "runs another node" : `is ${state}`;
+  return `The service nodelet ${words}: systemctl status nodelet   Its log: journalctl -u nodelet`;
 }

@@ -1,9 +1,10 @@
-import { appendFileSync, fstatSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { isAbort } from "../base/abort.ts";
 import { CodedError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { toPlainText } from "../base/plain-text.ts";
 import { countRunningPods } from "../cluster/containerd/remove-runtime.ts";
 import { claimProcessLock } from "../cluster/processes/process-lock.ts";
 import { clusterDnsAddressOf, findClusterDnsAddress } from "../cluster/supervisor/cluster-dns.ts";
@@ -20,6 +21,7 @@ import { linuxFiles } from "../host/linux/files/linux-files.ts";
 import { createServiceNotifier } from "../host/linux/system/service-notifier.ts";
 import { systemClock } from "../host/linux/system/system-clock.ts";
 import { createLog } from "../host/log/create-log.ts";
+import { isJournal } from "../host/log/journal-stream.ts";
 import { auditArguments, readAuditFlags } from "./audit-flags.ts";
 import { removePods } from "./down.ts";
 import { followPods } from "./follow-pods.ts";
@@ -145,7 +147,7 @@ async function superviseNode(layout: StateLayout, supervision: Supervision, log:
     link.progress(`See it in the browser: ${dashboardCommand(layout)}`);
     link.ready();
     notifier.ready();
-    if (!options.supervisor) follower.done = followInForeground(layout, manifests, stop.signal);
+    if (!options.supervisor) follower.done = followInForeground(layout, { manifests, log, signal: stop.signal });
   };
   const runtime = {
     podCidr: options.podCidr,
@@ -226,10 +228,9 @@ function followConfiguration(
 }
 
 function openSupervisorLog(layout: StateLayout, flags: LogFlags): Log {
-  const { dev, ino } = fstatSync(process.stderr.fd);
-  return alsoToJournal(openFileLog(layout, flags), {
-    journal: process.env["JOURNAL_STREAM"],
-    stream: `${dev}:${ino}`,
+  const log = openFileLog(layout, flags);
+  if (!isJournal(process.stderr.fd, process.env)) return log;
+  return alsoToJournal(log, {
     write: (line) => process.stderr.write(line),
     now: Date.now,
   });
@@ -250,9 +251,22 @@ function appendLine(path: string, line: string): void {
   }
 }
 
-async function followInForeground(layout: StateLayout, manifests: string, signal: AbortSignal): Promise<void> {
-  console.log(`Pods of ${manifests} (Ctrl-C stops nodelet):`);
-  await followPods({ socket: layout.agentSocket, print: (line) => console.log(line), signal });
+interface Following {
+  manifests: string;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/** A service's journal has no keyboard, and gets what is logged besides. */
+async function followInForeground(layout: StateLayout, { manifests, log, signal }: Following): Promise<void> {
+  const isService = isJournal(process.stdout.fd, process.env);
+  const print = (line: string) => console.log(line);
+  print(`Pods of ${manifests}${isService ? "" : " (Ctrl-C stops nodelet)"}:`);
+  const tellManifest = (file: string, problem: string | undefined) => {
+    if (!isService || problem === undefined) print(toPlainText(`  ${file}: ${problem ?? "no problem any more"}`));
+    if (problem !== undefined) log.warn("a manifest is not in force", { file, error: problem });
+  };
+  await followPods({ socket: layout.agentSocket, print, tellManifest, signal });
 }
 
 async function sayWhatLives(layout: StateLayout, print: (line: string) => void): Promise<void> {

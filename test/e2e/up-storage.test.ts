@@ -131,6 +131,10 @@ describe("the storage and the manifests of nodelet up", () => {
     await expect.poll(status, SOON).toMatch(/web-\S+ +1\/1 +Running/);
     expect(await status()).toMatch(/^all\.yaml +Applied +2/m);
     expect(JSON.parse(await status("-o", "json")).manifests).toMatchObject([{ file: "all.yaml", status: "Applied" }]);
+    await writeFile(join(manifests, "bad.yaml"), JSON.stringify({ ...shellPod("x", "x"), metadata: { name: "a_b" } }));
+    await expect.poll(status, SOON).toMatch(/^bad\.yaml +Failed +0 +document 1: metadata\.name: Invalid value/m);
+    await rm(join(manifests, "bad.yaml"));
+    await expect.poll(status, SOON).not.toContain("bad.yaml");
     await rm(join(manifests, "all.yaml"));
     await expect.poll(async () => (await api.json("GET", "/api/v1/namespaces/team")).status, SOON).toBe(404);
     await expect.poll(status, SOON).not.toMatch(/web-|all\.yaml/);

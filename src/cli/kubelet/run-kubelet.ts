@@ -8,6 +8,7 @@ import { KUBELET_VERSION } from "../../config/kubelet-version.ts";
 import { createNodeAgentConfig, type NodeAgentConfig } from "../../config/node-agent-config.ts";
 import { parseFlags } from "../../config/parse-flags.ts";
 import { createLog } from "../../host/log/create-log.ts";
+import { isJournal } from "../../host/log/journal-stream.ts";
 import { readConfigurationFiles } from "./read-configuration-files.ts";
 import type { StartKubeletOptions } from "./start-kubelet.ts";
 
@@ -26,6 +27,8 @@ interface KubeletCommandDeps {
   workingDirectory(): string;
   /** Default: none. */
   homeDirectory?(): string;
+  /** True where stderr is the journal of systemd. Default: false. */
+  isJournal?(): boolean;
   start: StartKubelet;
 }
 
@@ -62,7 +65,11 @@ export async function runKubelet(
     return fail(io, loaded.messages);
   }
   const { config } = loaded;
-  const log = createLog({ ...config.log, write: (line) => io.stderr.write(`${line}\n`) });
+  const log = createLog({
+    ...config.log,
+    isJournal: deps.isJournal?.() ?? false,
+    write: (line) => io.stderr.write(`${line}\n`),
+  });
   for (const notice of [...notices, ...loaded.warnings]) log.warn(notice);
   return deps.start(config, log, options);
 }
@@ -119,6 +126,7 @@ const machineDeps: KubeletCommandDeps = {
   hostname,
   workingDirectory: () => process.cwd(),
   homeDirectory: homedir,
+  isJournal: () => isJournal(process.stderr.fd, process.env),
   async start(config, log, options) {
     try {
       // This module is loaded only now, because --help and refused flags need neither gRPC nor the node agent.

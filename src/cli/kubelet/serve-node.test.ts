@@ -14,6 +14,7 @@ const view: NodeView = {
   runtime: () => ({ name: "fake", version: "1" }),
   conditions: () => [],
   pods: () => [],
+  manifestProblems: () => [],
   revisionOf: () => "",
   runningPods: () => [],
   timeline: () => [],

@@ -2,16 +2,16 @@ import { expect, it } from "vitest";
 import { createLineLog } from "../line-log.ts";
 import { alsoToJournal } from "./journal-log.ts";
 
-const open = (journal: string | undefined) => {
+const open = () => {
   const [file, told]: [string[], string[]] = [[], []];
   const now = () => 0;
   const own = createLineLog((line) => void file.push(line), now);
-  const log = alsoToJournal(own, { journal, stream: "8:1", write: (line) => void told.push(line), now });
+  const log = alsoToJournal(own, { write: (line) => void told.push(line), now });
   return { log, file, told };
 };
 
 it("tells a service's journal what goes wrong, with its priority and fields", () => {
-  const { log, file, told } = open("8:1");
+  const { log, file, told } = open();
   const bound = log.with({ child: "node agent" });
   bound.error("ended", { code: 1 });
   bound.warn("slow");
@@ -21,10 +21,4 @@ it("tells a service's journal what goes wrong, with its priority and fields", ()
     '<4>1970-01-01T00:00:00.000Z WARN  slow child="node agent"\n',
   ]);
   expect(file).toHaveLength(3);
-});
-
-it.each([undefined, "8:2"])("writes to the file alone where the journal is %s", (journal) => {
-  const { log, file, told } = open(journal);
-  log.error("ended");
-  expect([file.length, told]).toEqual([1, []]);
 });

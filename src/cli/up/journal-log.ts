@@ -1,25 +1,15 @@
 import type { Log, LogFields } from "../../base/log.ts";
+import { JOURNAL_PRIORITIES } from "../../host/log/journal-stream.ts";
 import { createLineLog } from "../line-log.ts";
 
-/** The priorities of syslog, which systemd reads at the beginning of a line (sd-daemon(3)). */
-const PRIORITIES = { error: "<3>", warn: "<4>" } as const;
-
 interface JournalDeps {
-  /** The variable JOURNAL_STREAM: the device and the inode of what systemd has given a service to write to. */
-  readonly journal: string | undefined;
-  /** The same of where `write` writes. A child has the variable too, and may write elsewhere. */
-  readonly stream: string;
   write(line: string): void;
   now(): number;
 }
 
-/**
- * Tells warnings and errors to a service's journal, too: whoever looks after a service looks there first. Returns the log
- * as it is where the process has no journal.
- */
-export function alsoToJournal(log: Log, { journal, stream, write, now }: JournalDeps): Log {
-  if (journal !== stream) return log;
-  const at = (level: keyof typeof PRIORITIES) => createLineLog((line) => write(PRIORITIES[level] + line), now);
+/** Tells warnings and errors to a service's journal, too: whoever looks after a service looks there first. */
+export function alsoToJournal(log: Log, { write, now }: JournalDeps): Log {
+  const at = (level: "error" | "warn") => createLineLog((line) => write(JOURNAL_PRIORITIES[level] + line), now);
   const [errors, warnings] = [at("error"), at("warn")];
   const bind = (own: Log, bound: LogFields): Log => ({
     error(message, fields) {

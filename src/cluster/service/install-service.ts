@@ -1,13 +1,15 @@
 import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
 import { isSystemdBooted } from "../processes/find-systemd.ts";
 import { runCommand } from "../processes/run-command.ts";
-import { computeUnitFile, SERVICE_NAME, type ServiceChoices } from "./unit-file.ts";
+import { commandOfUnit, computeUnitFile, SERVICE_NAME, type ServiceChoices } from "./unit-file.ts";
 
 /** Where an administrator's units lie (systemd.unit(5)). */
 const UNITS = "/etc/systemd/system";
+/** Where packages put theirs. */
+const PACKAGED_UNITS = ["/usr/lib/systemd/system", "/lib/systemd/system"];
 const UNIT_MODE = 0o644;
 /** What the journal has of a start that failed. */
 const JOURNAL_LINES = "20";
@@ -40,16 +42,24 @@ export async function installService(choices: ServiceChoices): Promise<{ path: s
   return { path };
 }
 
-/** Stops the service and removes its unit. Pods run on. The result is false where there was none. */
-export async function uninstallService(): Promise<boolean> {
+/** Stops the service and removes its unit. Pods run on. The result is what it ran; undefined where there was none. */
+export async function uninstallService(): Promise<ServiceChoices["command"] | undefined> {
   requireSystemd("there is no service of nodelet to remove");
   const path = join(UNITS, SERVICE_NAME);
-  if (!existsSync(path)) return false;
+  if (!existsSync(path)) return undefined;
+  const command = commandOfUnit(await readFile(path, "utf8"));
   await runSystemctl("disable", "--now", SERVICE_NAME);
   await rm(path, { force: true });
   await runSystemctl("daemon-reload");
   await runCommand("systemctl", ["reset-failed", SERVICE_NAME]).catch(() => undefined);
-  return true;
+  return command;
+}
+
+/** What systemd says of the service that `nodelet install` or a package has put on the machine: `active`, `inactive`, … */
+export async function readServiceState(): Promise<string | undefined> {
+  if (!isSystemdBooted()) return undefined;
+  if (![UNITS, ...PACKAGED_UNITS].some((units) => existsSync(join(units, SERVICE_NAME)))) return undefined;
+  return (await runSystemctl("show", "--property=ActiveState", "--value", SERVICE_NAME)).trim();
 }
 
 function requireSystemd(mend: string): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { computeUnitFile } from "./unit-file.ts";
+import { commandOfUnit, computeUnitFile } from "./unit-file.ts";
 
 const PROGRAM = { node: "/usr/bin/node", entry: "/opt/nodelet/dist/nodelet.js" };
 
@@ -23,6 +23,7 @@ describe("the service's unit", () => {
       Restart=always
       RestartSec=2
       KillMode=process
+      SyslogIdentifier=nodelet
       Delegate=yes
       OOMScoreAdjust=-999
       LimitNOFILE=1048576
@@ -47,6 +48,10 @@ describe("the service's unit", () => {
     const text = computeUnitFile({ ...PROGRAM, command: "kubelet", args: ["--config=/etc/k.yaml"] });
     expect(text).toContain("After=network-online.target dbus.socket containerd.service crio.service\n");
     expect(text).toContain("/opt/nodelet/dist/nodelet.js kubelet --config=/etc/k.yaml\n");
+  });
+
+  it.each(["up", "kubelet"] as const)("is known as one of %s", (command) => {
+    expect(commandOfUnit(computeUnitFile({ ...PROGRAM, command, args: [] }))).toBe(command);
   });
 
   it.each([

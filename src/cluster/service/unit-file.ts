@@ -24,6 +24,11 @@ export function computeUnitFile({ command, args, ...start }: ServiceChoices): st
   return writeUnit(command, [head], [`ExecStart=${line}`]);
 }
 
+/** The command that a unit of `computeUnitFile` runs. */
+export function commandOfUnit(text: string): ServiceChoices["command"] {
+  return text.includes(`\nDescription=${COMMANDS.kubelet.description}\n`) ? "kubelet" : "up";
+}
+
 /** The unit of a package, whose user adds options to `up` in a file of the variable NODELET_ARGS. */
 export function computePackagedUnit(start: ProgramStart, files: { manifests: string; environment: string }): string {
   const words = [...computeProgramWords(start, RUN_TIME_FLAGS), "up", "--manifests", files.manifests].map(quote);
@@ -54,6 +59,7 @@ function writeUnit(command: ServiceChoices["command"], head: readonly string[], 
     "Restart=always",
     "RestartSec=2",
     "KillMode=process",
+    "SyslogIdentifier=nodelet",
     "Delegate=yes",
     "OOMScoreAdjust=-999",
     "LimitNOFILE=1048576",

@@ -7,6 +7,7 @@ import { linuxPrograms } from "../../host/linux/system/linux-programs.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { createHttpKubeClient } from "../../kube/http/create-http-kube-client.ts";
 import { readKubeconfig } from "../../kube/kubeconfig.ts";
+import type { ReportedProblem } from "./node-report.ts";
 
 /** How a file of the manifests directory is; pods are not counted. */
 export interface ManifestRow {
@@ -19,6 +20,23 @@ export interface ManifestRow {
 }
 
 const TIMEOUT_MS = 5_000;
+
+/**
+ * What API server and node agent say of the same files: the one takes what is no pod, the other the pods, and both read
+ * all. In order of names.
+ */
+export function joinManifestRows(
+  rows: readonly ManifestRow[],
+  problems: readonly ReportedProblem[],
+): readonly ManifestRow[] {
+  const byFile = new Map(rows.map((row) => [row.file, row]));
+  for (const { file, message } of problems) {
+    const { objects = 0, message: other = "" } = byFile.get(file) ?? {};
+    const both = other === "" || message.includes(other) ? message : `${other}; ${message}`;
+    byFile.set(file, { file, status: "Failed", objects, message: other.includes(message) ? other : both });
+  }
+  return [...byFile.values()].toSorted((a, b) => (a.file < b.file ? -1 : 1));
+}
 
 /** Asks the API how the manifests are. Resolves with the reason where it does not answer. */
 export async function readManifestReport(kubeconfig: string): Promise<readonly ManifestRow[] | { problem: string }> {

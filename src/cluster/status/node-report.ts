@@ -5,13 +5,22 @@ import { getOnce } from "../../host/linux/network/get-once.ts";
 
 /** What the node agent says about itself on its status socket, `GET /status`. */
 export interface NodeReport {
-  /** Another one whenever the pods have changed. */
+  /** Another one whenever pods or manifests have changed. */
   revision: string;
   node: { name: string; conditions: NodeCondition[]; runtime: { name: string; version: string } };
   /** The pods have their status. */
   pods: Pod[];
   /** Oldest first. */
   events: PodEvent[];
+  /** Why files do not give the pods that they should. An agent of an earlier version does not tell. */
+  manifestProblems?: ReportedProblem[];
+}
+
+/** What the node agent finds wrong with manifests. */
+export interface ReportedProblem {
+  /** The file's name, or the path of the directory where that is the problem. */
+  file: string;
+  message: string;
 }
 
 /** A decision about a pod; `at` is its last time (RFC 3339), `count` how often it occurred. */
@@ -34,7 +43,7 @@ export async function readNodeReport(socketPath: string): Promise<NodeReport> {
   return asReport(await readFromNode(socketPath, "/status"), socketPath);
 }
 
-/** As `readNodeReport`; undefined while the pods are as the report of this revision tells. */
+/** As `readNodeReport`; undefined while pods and manifests are as the report of this revision tells. */
 export async function readChangedReport(socketPath: string, revision: string): Promise<NodeReport | undefined> {
   const { status, text } = await get(socketPath, `/status?unless=${encodeURIComponent(revision)}`);
   if (status === UNCHANGED) return undefined;

@@ -7,6 +7,8 @@ import { unmountBeneath } from "../containerd/mount-namespace.ts";
 import { countRunningPods, endContainerd, removeRunState } from "../containerd/remove-runtime.ts";
 import { sendSignal } from "../processes/process-identity.ts";
 import { readLockHolder } from "../processes/process-lock.ts";
+import { runSystemctl } from "../service/install-service.ts";
+import { findServiceOf } from "../service/service-of-process.ts";
 import { removeOwnCgroup } from "./own-cgroup.ts";
 import { readPodPlaces } from "./pod-places.ts";
 import { endAgent } from "./start-agent.ts";
@@ -21,6 +23,8 @@ const POLL_MS = 50;
 interface StoppedNode {
   /** True when a supervisor ran. Without one, only leftovers of a killed supervisor were ended. */
   ran: boolean;
+  /** The service of systemd that it ran as. It starts again with the machine, and now where an administrator says so. */
+  service: string | undefined;
   /** The number of pods that live on. */
   pods: number;
 }
@@ -31,8 +35,10 @@ interface StoppedNode {
  */
 export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNode> {
   const holder = await readLockHolder(layout.lock);
+  const service = holder === undefined ? undefined : await findServiceOf(holder);
   if (holder !== undefined) {
-    sendSignal(holder, "SIGTERM");
+    if (service === undefined) sendSignal(holder, "SIGTERM");
+    else await runSystemctl("stop", service);
     const deadline = performance.now() + STOP_TIMEOUT_MS;
     while ((await readLockHolder(layout.lock)) === holder) {
       if (performance.now() > deadline) {
@@ -50,7 +56,7 @@ export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNo
   await removeProxyRules(layout);
   await endControlPlane(layout, log);
   await endContainerd(layout.runtime, log);
-  return { ran: holder !== undefined, pods: await countRunningPods(layout.runtime) };
+  return { ran: holder !== undefined, service, pods: await countRunningPods(layout.runtime) };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { type ControllerBench, createControllerBench } from "../control-loop/__fixtures__/run-controllers.ts";
 import { createEventRecorder } from "../control-loop/record-events.ts";
 import type { ResourceApplier } from "../ports/resources.ts";
+import { RECORDS_NAMESPACE } from "./manifest-record.ts";
 import type { FileObjects } from "./plan-manifests.ts";
 import { type SyncDeps, syncManifests } from "./sync-manifests.ts";
 
@@ -100,6 +101,15 @@ describe("a kill at any write", () => {
     );
     expect(writes).toBeGreaterThanOrEqual(6);
   });
+});
+
+test("a file of pods alone is not on record, also one that could not be read before", async () => {
+  const deps = startProcess();
+  const records = () => bench.names("configmaps", RECORDS_NAMESPACE);
+  await sync(deps, file("pods.yaml"), { file: "bad.yaml", objects: [], problem: "document 1: no" });
+  expect(records()).toHaveLength(1);
+  await sync(deps, file("pods.yaml"), file("bad.yaml"));
+  expect(records()).toEqual([]);
 });
 
 test("a file that did not change is applied once by a process, and once again by the next", async () => {

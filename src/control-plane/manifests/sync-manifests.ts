@@ -86,7 +86,7 @@ async function foresee(
     const before = records.find((record) => record.file === file);
     const known = before?.references ?? [];
     const references = joinReferences(known, objects.map(referenceTo));
-    if (before !== undefined && references.length === known.length) continue;
+    if (references.length === known.length) continue;
     const record = { file, references, status: before?.status ?? "Pending", message: before?.message ?? "" } as const;
     await write(deps, record, before);
   }
@@ -211,13 +211,16 @@ async function remember(
     const rest = left.get(file) ?? [];
     const message = (problems.get(file) ?? []).join("; ");
     if (present === undefined && rest.length === 0) {
-      if (before !== undefined) await forget(deps, before);
+      if (before !== undefined) await forget(deps, before, `${file} is gone, and what it had is deleted`);
       continue;
     }
     const isBad = present?.problem !== undefined;
     const wanted = isBad ? (before?.references ?? []) : (present?.objects.map(referenceTo) ?? []);
     // Static pods are the node agent's, and a file that has nothing else needs no record.
-    if (before === undefined && wanted.length === 0 && message === "") continue;
+    if (wanted.length === 0 && rest.length === 0 && message === "") {
+      if (before !== undefined) await forget(deps, before, `${file} has nothing but pods, which are the node agent's`);
+      continue;
+    }
     const status = message === "" ? "Applied" : "Failed";
     const record: ManifestRecord = { file, references: joinReferences(wanted, rest), status, message };
     if (isSame(record, before)) continue;
@@ -248,11 +251,10 @@ async function write(deps: SyncDeps, record: ManifestRecord, before: StoredRecor
   return before === undefined ? await deps.writer.create(RECORDS, object) : await deps.writer.update(RECORDS, object);
 }
 
-async function forget({ writer, events, log }: SyncDeps, { file, object }: StoredRecord): Promise<void> {
+async function forget({ writer, events, log }: SyncDeps, { file, object }: StoredRecord, why: string): Promise<void> {
   const { namespace = "", name = "" } = object.metadata;
-  const message = `${file} is gone, and what it had is deleted`;
-  events.record({ about: untyped(object), type: "Normal", reason: "ManifestDeleted", message });
-  log.info("a manifest is gone, and what it had is deleted", { file });
+  events.record({ about: untyped(object), type: "Normal", reason: "ManifestDeleted", message: why });
+  log.info("a manifest needs no record any more", { file, reason: why });
   try {
     await writer.remove({ resource: RECORDS, namespace, name });
   } catch (error) {

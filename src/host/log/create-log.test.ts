@@ -12,6 +12,20 @@ function record(write: (log: Log) => void, options: Partial<CreateLogOptions> = 
 
 const pid = String(process.pid).padStart(7);
 
+describe("the journal of systemd", () => {
+  it.each(["text", "json"] as const)("is told the priority of each line of %s, and nobody else", (format) => {
+    const write = (log: Log) => {
+      log.error("a");
+      log.warn("b");
+      log.with({ pod: "c" }).info("c");
+      log.debug("d", {}, 0);
+    };
+    const told = record(write, { format, isJournal: true });
+    expect(told.map((line) => line.slice(0, 3))).toEqual(["<3>", "<4>", "<6>", "<6>"]);
+    expect(told.map((line) => line.slice(3))).toEqual(record(write, { format }));
+  });
+});
+
 describe("text", () => {
   it.each<[string, (log: Log) => void, string]>([
     [

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import type { Log, LogFields } from "../../base/log.ts";
 import { formatLogLine } from "./format-log-line.ts";
+import { JOURNAL_PRIORITIES } from "./journal-stream.ts";
 import { boundFields, boundMessage, type LogRecord, type Severity } from "./log-record.ts";
 
 export interface CreateLogOptions {
@@ -15,18 +16,20 @@ export interface CreateLogOptions {
    * stands for any text and `?` for one character.
    */
   vmodule?: ReadonlyArray<{ filePattern: string; verbosity: number }>;
+  /** Lines begin with their priority, which the journal of systemd takes off. Default: false. */
+  isJournal?: boolean;
   /** Milliseconds since the epoch. Default: the wall clock. */
   now?: () => number;
 }
+
+type Emit = (record: LogRecord) => void;
 
 /** The name of the module. It is no field of the record where that is written as text. */
 const LOGGER_FIELD = "logger";
 
 /** The log of this process. Records are written whole and in order. Long values are cut, and none can break a line. */
 export function createLog(options: CreateLogOptions): Log {
-  const write = options.write ?? writeToStderr;
-  const emit =
-    options.format === "json" ? createJsonEmitter(write) : (record: LogRecord) => write(formatLogLine(record));
+  const emit = createEmitter(options);
   const now = options.now ?? Date.now;
 
   const bind = (bound: LogFields): Log => {
@@ -52,6 +55,20 @@ export function createLog(options: CreateLogOptions): Log {
   return bind({});
 }
 
+const { error: E, warn: W, info: I } = JOURNAL_PRIORITIES;
+const PRIORITIES = { E, W, I } as const;
+
+function createEmitter({ format, write = writeToStderr, isJournal = false }: CreateLogOptions): Emit {
+  let priority = "";
+  const writeLine = isJournal ? (line: string) => write(priority + line) : write;
+  const emit: Emit = format === "json" ? createJsonEmitter(writeLine) : (record) => writeLine(formatLogLine(record));
+  if (!isJournal) return emit;
+  return (record) => {
+    priority = PRIORITIES[record.severity];
+    emit(record);
+  };
+}
+
 function computeVerbosity({ verbosity, vmodule = [] }: CreateLogOptions, logger: unknown): number {
   if (typeof logger !== "string") return verbosity;
   return vmodule.find(({ filePattern }) => matchesGlob(filePattern, logger))?.verbosity ?? verbosity;
@@ -71,7 +88,7 @@ const PINO_LEVELS = { E: "error", W: "warn", I: "info" } as const;
  * Writes `{"ts":…,"v":0,"pod":"…","msg":"…"}`. An error has `err` and no `v`, as upstream's; only a warning needs a
  * mark.
  */
-function createJsonEmitter(write: (line: string) => void): (record: LogRecord) => void {
+function createJsonEmitter(write: (line: string) => void): Emit {
   let at = 0;
   const logger = pino(
     {

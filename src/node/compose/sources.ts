@@ -4,7 +4,7 @@ import { createDesiredPods, type DesiredPods } from "../pods/desired/desired-pod
 import { followUpdates, type PodUpdates } from "../pods/desired/follow-updates.ts";
 import { recordUpdates } from "../pods/desired/record-updates.ts";
 import { createApiSource } from "../pods/sources/api-source.ts";
-import { createFileSource } from "../pods/sources/file-source.ts";
+import { createFileSource, type FileSource } from "../pods/sources/file-source.ts";
 import { createHttpSource } from "../pods/sources/http-source.ts";
 import type { PodSourceLoop } from "../pods/sources/source-snapshot.ts";
 import type { ClusterParts } from "./cluster.ts";
@@ -15,6 +15,8 @@ import type { PodData } from "./pod-data.ts";
 export interface SourceParts {
   readonly desired: DesiredPods;
   readonly updates: PodUpdates;
+  /** What is wrong with the files that pods come from. */
+  manifestProblems(): ReturnType<FileSource["problems"]>;
   readonly parts: readonly Part[];
 }
 
@@ -32,17 +34,15 @@ interface SourceNeighbours {
 export function composeSources(foundation: Foundation, { cluster, data }: SourceNeighbours): SourceParts {
   const { ports, timeline } = foundation;
   const { host, log } = ports;
-  const sources = [
-    ...composeFileSource(foundation, data),
-    ...composeHttpSource(foundation),
-    ...composeApiSource(foundation, cluster),
-  ];
+  const files = composeFileSource(foundation, data);
+  const sources: NamedSource[] = [...files, ...composeHttpSource(foundation), ...composeApiSource(foundation, cluster)];
   if (sources.length === 0)
     log.warn("No source of pods is configured, nothing will be run: set --kubeconfig or --pod-manifest-path");
   const names = sources.map(({ name }) => name);
   const desired = createDesiredPods({ clock: host.clock, log, timeline }, { sources: names });
   return {
     ...followUpdates(recordUpdates(desired, timeline)),
+    manifestProblems: () => files.flatMap(({ loop }) => loop.problems()),
     parts: sources.map(({ loop }) => ({ name: "pod source", run: loop.run })),
   };
 }
@@ -50,7 +50,7 @@ export function composeSources(foundation: Foundation, { cluster, data }: Source
 function composeFileSource(
   { ports, config, inbox }: Foundation,
   { manifests }: SourceNeighbours["data"],
-): NamedSource[] {
+): Array<{ readonly name: PodSource; readonly loop: FileSource }> {
   const { host, log } = ports;
   const { clock, files } = host;
   const { nodeName, kubelet, staticPodPath: path, refusesForeignManifests: refusesForeign } = config;

@@ -32,6 +32,7 @@ export function composeView(foundation: Foundation, neighbours: ViewNeighbours):
     timeline,
     history: neighbours.history.history,
     desired: sources.desired,
+    manifestProblems: sources.manifestProblems,
     statuses,
     workers,
     health: readings.health,

@@ -6,6 +6,7 @@ import { createHealthzHandler, createNodeSocketHandler, createReadOnlyHandler, t
 import { createHealthChecks } from "./health-checks.ts";
 
 const pod = { metadata: { uid: "uid-1", name: "web", namespace: "default" } };
+const problem = { file: "web.yaml", message: "it holds no pod" };
 const record = { type: "Normal", reason: "Started", message: "Started container main", pod: pod.metadata } as const;
 
 function createView(overrides: Partial<NodeView> = {}): NodeView {
@@ -14,6 +15,7 @@ function createView(overrides: Partial<NodeView> = {}): NodeView {
     runtime: () => ({ name: "containerd", version: "v2.0.0" }),
     conditions: () => [{ type: "Ready", status: "True" }],
     pods: () => [pod],
+    manifestProblems: () => [problem],
     revisionOf: (pods) => `${pods.length}`,
     runningPods: () => [],
     timeline: () => [{ ...record, at: Date.UTC(2026, 0, 1), firstAt: 0, count: 2 }],
@@ -84,7 +86,7 @@ it("CVE-2025-0426: nobody makes a checkpoint without credentials", async () => {
 
 const isRefusal = (status: unknown) => status === 404 || status === 405;
 
-it("tells the node, its pods and what was decided in one document", async () => {
+it("tells the node, its pods, what was decided and what is wrong with manifests in one document", async () => {
   const { body, headers } = await ask(handlers.socket, "/status");
   expect(headers).toEqual({ "content-type": "application/json" });
   expect(JSON.parse(body)).toEqual({
@@ -96,6 +98,7 @@ it("tells the node, its pods and what was decided in one document", async () => 
     },
     pods: [pod],
     events: [{ ...record, at: "2026-01-01T00:00:00.000Z", count: 2 }],
+    manifestProblems: [problem],
   });
 });
 

@@ -17,8 +17,10 @@ export interface NodeView {
   conditions(): NodeCondition[];
   /** Every pod that the sources name, with its published status. */
   pods(): Pod[];
-  /** Names what these pods are like: another one after each change of one. */
-  revisionOf(pods: readonly Pod[]): string;
+  /** What is wrong with the files that pods come from. */
+  manifestProblems(): readonly FileProblem[];
+  /** Names what these are like: another one after each change of one. */
+  revisionOf(pods: readonly Pod[], problems: readonly FileProblem[]): string;
   /** Every pod for which the runtime has a ready sandbox or a running container. */
   runningPods(): Pod[];
   timeline(): readonly TimelineRecord[];
@@ -28,6 +30,12 @@ export interface NodeView {
   metrics(): Promise<{ contentType: string; text: string }>;
   /** The pages about what the node and its pods do and use, by path: `/stats/summary`, `/metrics/resource`, … */
   statistics: Readonly<Record<string, StatisticsPage>>;
+}
+
+/** Why a file, or what is at the path of the files, does not give the pods that it should. */
+interface FileProblem {
+  readonly file: string;
+  readonly message: string;
 }
 
 /** A page of statistics. Only the node's own API passes a signal, which fires when the client has gone. */
@@ -62,16 +70,18 @@ export function createReadOnlyHandler(view: NodeView): PageHandler {
 
 /**
  * Serves the socket that `nodelet status` asks: everything that the read-only port serves, and the whole node in one
- * document, and why the pods are as they are. With `?unless=<revision>` the document comes only where the pods have changed.
+ * document, and why the pods are as they are. With `?unless=<revision>` the document comes only where pods or manifests
+ * have changed.
  */
 export function createNodeSocketHandler(view: NodeView): PageHandler {
   const readOnly = createReadOnlyHandler(view);
   const status = route({
     "/status": ({ query }) => {
       const pods = view.pods();
-      const revision = view.revisionOf(pods);
+      const manifestProblems = view.manifestProblems();
+      const revision = view.revisionOf(pods, manifestProblems);
       if (query.get("unless") === revision) return { status: 304, body: "" };
-      return json({ revision, ...report(view, pods) });
+      return json({ revision, ...report(view, pods), manifestProblems });
     },
   });
   const explain = createExplainHandler(view.explainer);

@@ -25,6 +25,7 @@ interface NodeViewDeps {
   /** Undefined where no history is kept. */
   history: Pick<PodHistory, "read"> | undefined;
   desired: DesiredPods;
+  manifestProblems: NodeView["manifestProblems"];
   statuses: PodStatuses;
   workers: PodWorkers;
   health: RuntimeHealth;
@@ -64,6 +65,7 @@ export function createNodeView(deps: NodeViewDeps): NodeView {
       const leaving = ending.filter((pod) => desired.byUid(podUid(pod)) === undefined);
       return [...wanted, ...leaving.map((pod) => withStatus(marked(pod, clock.now()), statuses.get(podUid(pod))))];
     },
+    manifestProblems: deps.manifestProblems,
     revisionOf: createPodsRevision(clock.now()),
     runningPods: () => [...pleg.pods().values()].filter(isRunning).map(asPod),
     timeline: () =>

@@ -13,11 +13,21 @@ it.each<[what: string, before: Pod[], after: Pod[]]>([
   ["the mark of a deletion", [pod], [{ ...pod, metadata: { uid: "1", deletionTimestamp: "2026-01-01T00:00:00Z" } }]],
 ])("changes with %s", (_what, before, after) => {
   const revisionOf = createPodsRevision(1);
-  expect(revisionOf(before)).not.toBe(revisionOf(after));
+  expect(revisionOf(before, [])).not.toBe(revisionOf(after, []));
+});
+
+it("changes with a problem of a manifest", () => {
+  const revisionOf = createPodsRevision(1);
+  const problem = { file: "web.yaml", message: "it holds no pod" };
+  const names = [[], [problem], [{ ...problem }], [{ ...problem, message: "document 1: no" }], []].map((problems) =>
+    revisionOf([pod], problems),
+  );
+  expect(names[1]).toBe(names[2]);
+  expect(new Set(names).size).toBe(4);
 });
 
 it("stays while pods are as they were, and differs in another run", () => {
   const revisionOf = createPodsRevision(1);
-  expect(revisionOf([{ ...pod }])).toBe(revisionOf([{ ...pod }]));
-  expect(createPodsRevision(2)([pod])).not.toBe(revisionOf([pod]));
+  expect(revisionOf([{ ...pod }], [])).toBe(revisionOf([{ ...pod }], []));
+  expect(createPodsRevision(2)([pod], [])).not.toBe(revisionOf([pod], []));
 });

@@ -1,5 +1,7 @@
+import { cgroupV1 } from "./cgroup-v1.ts";
 import { container } from "./container.ts";
 import { gracefulShutdown } from "./graceful-shutdown.ts";
+import { hugePages } from "./huge-pages.ts";
 import { installedPackage } from "./installed-package.ts";
 import { iscsi } from "./iscsi.ts";
 import { mountPropagation, sysctls } from "./isolation.ts";
@@ -7,6 +9,7 @@ import { oomScores, securityProfiles } from "./kernel-features.ts";
 import { kills } from "./kills.ts";
 import { kubeadm } from "./kubeadm.ts";
 import { kubeletSwap } from "./kubelet-swap.ts";
+import { memoryPressure } from "./memory-pressure.ts";
 import { memoryQos } from "./memory-qos.ts";
 import { newerRuntime, runtimeUpgrade } from "./newer-runtime.ts";
 import { groupKill, outOfMemory } from "./out-of-memory.ts";
@@ -17,7 +20,9 @@ import { reboot } from "./reboot.ts";
 import { removal } from "./removal.ts";
 import { rescue } from "./rescue.ts";
 import type { Scenario } from "./scenario.ts";
+import { serviceLife } from "./service-life.ts";
 import { diskPressure, pidsLimit } from "./shortage.ts";
+import { shutdownCalledOff } from "./shutdown-called-off.ts";
 import { shutdownLock } from "./shutdown-lock.ts";
 import { swap } from "./swap.ts";
 import { upstreamSuite } from "./upstream-suite.ts";
@@ -26,11 +31,11 @@ import { userNamespaces, userNamespacesRefused } from "./user-namespaces.ts";
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
 export const SCENARIOS: readonly Scenario[] = [
   installedPackage,
-  ...[kills, reboot, rescue, powerCuts],
-  ...[shutdownLock, gracefulShutdown],
+  ...[serviceLife, kills, reboot, rescue, powerCuts],
+  ...[shutdownLock, shutdownCalledOff, gracefulShutdown],
   ...[ownUnits, container, oomScores, securityProfiles],
-  ...[outOfMemory, groupKill, memoryQos, pidsLimit, diskPressure, swap],
-  pressure,
+  ...[outOfMemory, groupKill, memoryPressure, memoryQos, hugePages, pidsLimit, diskPressure, swap],
+  ...[pressure, cgroupV1],
   ...[sysctls, mountPropagation],
   iscsi,
   ...[kubeletSwap, kubeadm, upstreamSuite],

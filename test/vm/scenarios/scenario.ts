@@ -4,8 +4,8 @@ import type { Machine, MachineKind } from "../machines/machine.ts";
 /** Nothing here is timed: an emulated machine is slow, and whatever comes at all comes within this, by the machine's clock. */
 const PATIENCE_MS = 1_200_000;
 const LOOK_AGAIN_MS = 1_000;
-/** A look costs the machine what it could have used to get on: it has several times as long until the next. */
-const REST_PER_LOOK = 4;
+/** A look costs the machine what it could have used to get on: it has twice as long until the next. */
+const REST_PER_LOOK = 2;
 
 /** A test by name. Scenarios run one after the other on one machine, and leave it as they found it. */
 export interface Scenario {
@@ -33,10 +33,10 @@ export interface Stage {
 export async function until({ machine }: Stage, script: string, isRight: (output: string) => boolean): Promise<string> {
   const end = machine.clock() + PATIENCE_MS;
   for (;;) {
-    const begun = Date.now();
+    const begun = machine.clock();
     const { code, output } = await machine.run(script);
     if (code === 0 && isRight(output)) return output.trimEnd();
-    const tookMs = Date.now() - begun;
+    const tookMs = machine.clock() - begun;
     if (machine.clock() > end) throw new Error(`not what was waited for, exit code ${code} of: ${script}\n${output}`);
     await delay(Math.max(LOOK_AGAIN_MS, REST_PER_LOOK * tookMs));
   }

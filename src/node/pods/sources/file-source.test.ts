@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Log, type LogFields, silentLog } from "../../../base/log.ts";
 import { createFakeHost, type FakeHost } from "../../../host/fake/create-fake-host.ts";
-import { createFileSource } from "./file-source.ts";
+import { createFileSource, type FileSource } from "./file-source.ts";
 import type { SourceSnapshot } from "./source-snapshot.ts";
 
 const DIRECTORY = "/etc/kubernetes/manifests";
@@ -12,6 +12,7 @@ const manifest = (name: string, image = "busybox") =>
 let host: FakeHost;
 let controller: AbortController;
 let running: Promise<void>;
+let source: FileSource;
 let snapshots: SourceSnapshot[];
 let logged: Array<{ level: string; message: string; fields: LogFields }>;
 
@@ -39,7 +40,8 @@ async function start(path = DIRECTORY, refusesForeign = false, ignoresOtherKinds
   const { clock, files } = host;
   const emit = (snapshot: SourceSnapshot) => void snapshots.push(snapshot);
   const options = { path, nodeName: "node-1", refusesForeign, ignoresOtherKinds };
-  running = createFileSource({ clock, files, log, emit }, options).run(controller.signal);
+  source = createFileSource({ clock, files, log, emit }, options);
+  running = source.run(controller.signal);
   await clock.advance(100);
 }
 
@@ -75,6 +77,31 @@ describe("file source: a directory", () => {
     expect(lastNames()).toEqual(["a", "b", "c1", "c2"]);
     expect([...(snapshots[0]?.origins?.values() ?? [])].at(-1)).toBe(`${file("c.yaml")}, document 2`);
     expect(logged).toEqual([]);
+  });
+
+  it("tells which files are wrong, for as long as they are", async () => {
+    host.files.put(file("good.yaml"), manifest("good"));
+    host.files.put(file("name.yaml"), manifest("bad_Name"));
+    host.files.put(file("empty.yaml"), "");
+    await start();
+    expect(source.problems()).toEqual([
+      { file: "empty.yaml", message: "it holds no pod" },
+      { file: "name.yaml", message: expect.stringMatching(/^document 1: metadata\.name: Invalid value/) },
+    ]);
+    host.files.put(file("name.yaml"), manifest("name"));
+    await host.files.remove(file("empty.yaml"));
+    host.files.put(file("good.yaml"), "a: [");
+    await pause();
+    expect(source.problems()).toEqual([
+      { file: "good.yaml", message: expect.stringMatching(/^document 1: .* \(pods that it gave before: 1 stay\)$/) },
+    ]);
+  });
+
+  it("tells that there is no directory", async () => {
+    await start();
+    expect(source.problems()).toEqual([
+      { file: DIRECTORY, message: "Pod manifest path does not exist: it gives no pods" },
+    ]);
   });
 
   it("leaves a file without pods to others where it is told to, and ends the pods that it gave", async () => {

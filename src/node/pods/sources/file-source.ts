@@ -7,7 +7,7 @@ import type { Log } from "../../../base/log.ts";
 import type { Files, Removals } from "../../../host/port.ts";
 import type { ManifestObjects } from "../../cluster/refs/manifest-objects.ts";
 import { createManifestFiles, type Scan } from "./manifest-files.ts";
-import { createProblemLog } from "./problem-log.ts";
+import { createProblemLog, type ManifestProblem } from "./problem-log.ts";
 import { createRestartOnChange } from "./restart-on-change.ts";
 import { createSnapshotEmitter, type PodSourceLoop, type SnapshotListener } from "./source-snapshot.ts";
 
@@ -32,6 +32,12 @@ interface FileSourceOptions {
   ignoresOtherKinds?: boolean;
 }
 
+/** Static pods from files, and what is wrong with these. */
+export interface FileSource extends PodSourceLoop {
+  /** What is wrong with the path and its files since they were last looked at. */
+  problems(): readonly ManifestProblem[];
+}
+
 const DEFAULT_CHECK_FREQUENCY_MS = 20 * SECOND;
 /** A burst of changes is read once it pauses, so that a file written in pieces is whole, or after the longer time. */
 const SETTLE = { quietMs: 5, maxMs: 100 };
@@ -40,7 +46,7 @@ const SETTLE = { quietMs: 5, maxMs: 100 };
  * Static pods from files: reads what is there, then again whenever the directory changes. Events are hints: the
  * periodic check finds what they miss. Only they tell of a file that is back when it is looked for: its pods begin anew.
  */
-export function createFileSource(deps: FileSourceDeps, options: FileSourceOptions): PodSourceLoop {
+export function createFileSource(deps: FileSourceDeps, options: FileSourceOptions): FileSource {
   const { checkFrequencyMs = DEFAULT_CHECK_FREQUENCY_MS } = options;
   const path = resolve(options.path);
   const manifests = createManifestFiles(deps, { ...options, path, takesData: deps.objects !== undefined });
@@ -58,6 +64,7 @@ export function createFileSource(deps: FileSourceDeps, options: FileSourceOption
     return emit(pods, isPartial) || hasNewObjects;
   };
   return {
+    problems: manifests.problems,
     async run(signal) {
       const changed = createChangeFlag(deps.clock);
       const watch = createWatch(deps, changed, signal);

@@ -76,7 +76,7 @@ export async function readManifestFile(
     if (before.contentHash === contentHash) return { ...withoutWarning(before), ...state };
     const { path: location, nodeName, ...options } = file;
     const content = readManifest(read.data, { source: "file", location, nodeName }, options);
-    return { ...state, ...takeContent(before, content) };
+    return { ...state, ...takeContent(before, content, file) };
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     const isTooLong = codeOf(error) === "EFBIG";
@@ -108,11 +108,12 @@ async function readSettled(
 function takeContent(
   before: ManifestFile,
   content: ManifestContent,
+  { ignoresOtherKinds }: Pick<ManifestFilePlace, "ignoresOtherKinds">,
 ): Pick<ManifestFile, "objects" | "pods" | "problem" | "warning"> {
   const hasAny = content.pods.length > 0 || content.objects.length > 0 || content.hasOthers;
   // A writer leaves an empty file between truncating it and writing it anew.
   const isEmpty = !hasAny && content.errors.length === 0;
-  const errors = isEmpty ? ["it holds no pod"] : content.errors;
+  const errors = isEmpty ? [`it holds no ${ignoresOtherKinds === true ? "object" : "pod"}`] : content.errors;
   const pods = keepLastGood(before.pods, { pods: content.pods, errors });
   const objects = keepLastObjects(before.objects, { objects: content.objects, errors });
   const kept = {

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { messageOf } from "../../../base/errors.ts";
 import { createLimiter } from "../../../base/limiter.ts";
 import type { Log } from "../../../base/log.ts";
@@ -7,7 +7,7 @@ import { findForeignWriter } from "../../../host/foreign-writer.ts";
 import type { FileStatus, Files } from "../../../host/port.ts";
 import type { ManifestObject } from "../../cluster/refs/manifest-objects.ts";
 import { DANGLING_LINK, type ManifestFile, type ManifestFileDeps, readManifestFile } from "./manifest-file.ts";
-import { createProblemLog, type Problem } from "./problem-log.ts";
+import { createProblemLog, describeProblem, type ManifestProblem, type Problem } from "./problem-log.ts";
 import type { SourcePod } from "./source-snapshot.ts";
 
 /** The manifests at one path, a directory or a file, with the last content of each. */
@@ -17,6 +17,8 @@ interface ManifestFiles {
    * since the last scan began: those that are back give their pods as returned ones.
    */
   scan(removed: ReadonlySet<string>): Promise<Scan>;
+  /** What is wrong with the path and its files since the last scan, in the order of their names. */
+  problems(): readonly ManifestProblem[];
 }
 
 /** What the files at the path give together. */
@@ -146,17 +148,31 @@ export function createManifestFiles(deps: ManifestFilesDeps, options: ManifestFi
 
   // A problem with the path is another than one with the file there.
   const pathProblems = createProblemLog(deps.log, "path");
+  let pathProblem: Problem | undefined;
+  const lookOrComplain = async (removed: ReadonlySet<string>): Promise<{ scan: Scan; problem?: Problem }> => {
+    try {
+      return await look(options.path, removed);
+    } catch (error) {
+      const fields = { error: messageOf(error) };
+      return {
+        scan: { kind: "unreadable" },
+        problem: { level: "error", message: "Cannot read pod manifest path", fields },
+      };
+    }
+  };
   return {
     async scan(removed) {
-      try {
-        const { scan, problem } = await look(options.path, removed);
-        pathProblems.report(options.path, problem);
-        return scan;
-      } catch (error) {
-        const fields = { error: messageOf(error) };
-        pathProblems.report(options.path, { level: "error", message: "Cannot read pod manifest path", fields });
-        return { kind: "unreadable" };
-      }
+      const { scan, problem } = await lookOrComplain(removed);
+      pathProblems.report(options.path, problem);
+      pathProblem = problem;
+      return scan;
+    },
+    problems() {
+      const ofPath = pathProblem === undefined ? [] : [describeProblem(options.path, pathProblem)];
+      const ofFiles = [...known].flatMap(([file, { problem }]) =>
+        problem?.level === "error" ? [describeProblem(basename(file), problem)] : [],
+      );
+      return [...ofPath, ...ofFiles.toSorted((a, b) => (a.file < b.file ? -1 : 1))];
     },
   };
 }

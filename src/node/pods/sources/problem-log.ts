@@ -11,6 +11,20 @@ interface ProblemLog {
   forget(subject: string): void;
 }
 
+/** Why a file, or what is at the path of manifests, does not give what it should. */
+export interface ManifestProblem {
+  /** The name of the file, or the path where the problem is with that. */
+  readonly file: string;
+  readonly message: string;
+}
+
+/** The problem in words for whoever asks how the manifests are. */
+export function describeProblem(file: string, { message, fields }: Problem): ManifestProblem {
+  const { error, podsKept } = fields ?? {};
+  const words = typeof error === "string" ? error : message;
+  return { file, message: podsKept === undefined ? words : `${words} (pods that it gave before: ${podsKept} stay)` };
+}
+
 /** A problem with a source, which is logged once for as long as it lasts. */
 export interface Problem {
   level: "error" | "warn";
