@@ -46,25 +46,26 @@ const LINUX: PinDeps = {
  */
 export async function pinMountNamespace(path: string, { run, readCpus } = LINUX): Promise<void> {
   const pin = ["unshare", `--mount=${path}`, "--propagation", "shared", "true"];
-  const pinOn = async (cpus: readonly string[]): Promise<void> => {
-    const [program = "", ...args] = [...cpus, ...pin];
+  const pinOn = async (...chosen: readonly string[]): Promise<void> => {
+    const [program = "", ...args] = [...chosen, ...pin];
     await run(program, args);
   };
-  const failure = await failureOf(pinOn([]));
-  if (failure === undefined) return;
-  for (const cpu of await readCpus()) {
-    if ((await failureOf(pinOn(["taskset", "--cpu-list", `${cpu}`]))) === undefined) return;
+  try {
+    await pinOn();
+  } catch (error) {
+    for (const cpu of await readCpus()) {
+      if (await isDone(pinOn("taskset", "--cpu-list", `${cpu}`))) return;
+    }
+    throw error;
   }
-  throw failure;
 }
 
-async function failureOf(work: Promise<void>): Promise<unknown> {
+async function isDone(work: Promise<void>): Promise<boolean> {
   return await work.then(
-    () => undefined,
-    (error: unknown) => error,
+    () => true,
+    () => false,
   );
 }
-
 /**
  * Unmounts everything beneath the directory, innermost first; the pinned namespace is one of them. `kept` may be
  * mounted by the machine's administrator.
