@@ -142,6 +142,20 @@ it.each([
   expect(readSandbox(text, NETWORK)).toBeUndefined();
 });
 
+it("a result that was torn at one look is read at the next", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "nodelet-results-"));
+  try {
+    const sandboxes = openHostPortSandboxes(NETWORK, directory);
+    const file = join(directory, `${NETWORK}-a-eth0`);
+    await writeFile(file, JSON.stringify(cached()).slice(0, 99));
+    expect(await sandboxes.list()).toEqual([]);
+    await writeFile(file, JSON.stringify(cached()));
+    expect((await sandboxes.list()).map(({ id }) => id)).toEqual(["a"]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
 it("a host port at an address of one family has rules of that family only", () => {
   const portMappings = [{ hostPort: 80, hostIP: "127.0.0.1" }];
   const read = readSandbox(JSON.stringify(cached({ capabilityArgs: { portMappings } })), NETWORK);

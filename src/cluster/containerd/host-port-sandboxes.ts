@@ -29,9 +29,10 @@ export function openHostPortSandboxes(networkName: string, directory = CNI_RESUL
   /** A result does not change, and a sandbox's identity is not used again. */
   const known = new Map<string, HostPortSandbox | undefined>();
   const prefix = `${networkName}-`;
-  const read = async (name: string): Promise<HostPortSandbox | undefined> => {
+  const remember = async (name: string): Promise<void> => {
     const text = await readFile(join(directory, name), "utf8").catch(() => "");
-    return readSandbox(text, networkName);
+    // The library does not write it in one go: what is torn may be whole at the next look.
+    if (parse(text) !== undefined) known.set(name, readSandbox(text, networkName));
   };
   const names = async () => {
     try {
@@ -45,7 +46,7 @@ export function openHostPortSandboxes(networkName: string, directory = CNI_RESUL
     async list() {
       const present = await names();
       for (const name of known.keys()) if (!present.includes(name)) known.delete(name);
-      for (const name of present) if (!known.has(name)) known.set(name, await read(name));
+      for (const name of present) if (!known.has(name)) await remember(name);
       return [...known.values()].filter((sandbox) => sandbox !== undefined);
     },
     isThere: async ({ id }) => (await names()).some((name) => name.startsWith(`${prefix}${id}-`)),

@@ -66,6 +66,7 @@ async function isDone(work: Promise<void>): Promise<boolean> {
     () => false,
   );
 }
+
 /**
  * Unmounts everything beneath the directory, innermost first; the pinned namespace is one of them. `kept` may be
  * mounted by the machine's administrator.
