@@ -3,7 +3,7 @@ import { open, rm, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isNoSpace } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { SERVICE_ENVIRONMENT } from "../../host/linux/system/service-notifier.ts";
+import { withoutService } from "../../host/linux/system/service-notifier.ts";
 import { readLogSize, readLogTail, rotateLog } from "./log-file.ts";
 import { prefixWithScope } from "./own-scope.ts";
 import {
@@ -101,14 +101,13 @@ export async function endDaemon(options: Pick<DaemonOptions, "pidFile" | "graceP
 
 async function spawnInto(options: DaemonOptions): Promise<ChildProcess> {
   const scope = await prefixWithScope(basename(options.pidFile, ".pid"), options.log);
-  const environment = Object.entries(options.environment).filter(([name]) => !SERVICE_ENVIRONMENT.includes(name));
   const [command = options.command, ...args] = [...scope, options.command, ...options.args];
   const log = await open(options.logFile, "a", 0o600);
   try {
     const child = spawn(command, args, {
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
-      env: Object.fromEntries(environment),
+      env: withoutService(options.environment),
     });
     await new Promise<void>((resolve, reject) => {
       child.once("error", reject);

@@ -44,7 +44,7 @@ EOF`);
       const end = await until(at, `${failed} || ${inside} ${nodelet("status")}`, isEnded);
       expectTrue(!end.startsWith("FAILED"), `nodelet up ended in the container:\n${end}`);
       const root = "/sys/fs/cgroup/system.slice/box.service";
-      const limits = await at.machine.read(`find ${root} -name memory.max -path '*pod*' | xargs cat | sort -u`);
+      const limits = await at.machine.read(`find ${root} -name memory.max -path '*/pod*' | xargs cat | sort -u`);
       at.note(`limits of memory in the container: ${limits.replaceAll("\n", ", ")}`);
       expectSame(limits.split("\n")[0] ?? "", `${LIMIT_BYTES}`, "the limit of the pod's memory");
       expectSame(

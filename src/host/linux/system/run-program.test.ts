@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { codeOf } from "../../../base/errors.ts";
 import type { ProgramRun } from "../../programs-port.ts";
 import { linuxPrograms } from "./linux-programs.ts";
@@ -29,6 +29,13 @@ const isAlive = (pid: number) => {
     return codeOf(error) !== "ESRCH";
   }
 };
+
+it("a program does not speak for the service that this process is", async () => {
+  vi.stubEnv("NOTIFY_SOCKET", "/run/notify");
+  vi.stubEnv("GREETING", "hello");
+  const outcome = await shell('echo "$NOTIFY_SOCKET$GREETING"').finally(() => vi.unstubAllEnvs());
+  expect(outcome).toMatchObject({ kind: "printed", stdout: Buffer.from("hello\n") });
+});
 
 describe("a program that does not end in time", () => {
   it("is killed although it ignores SIGTERM, and so is what it has started", async () => {

@@ -10,13 +10,20 @@ interface ServiceNotifier {
   stopping(): void;
 }
 
-/** The environment of a service. Children that are no part of it must not inherit these. */
-export const SERVICE_ENVIRONMENT = ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
+const SERVICE_ENVIRONMENT = ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
 
 const LIBRARY = "libsystemd.so.0";
 const USEC_PER_MS = 1_000;
 /** Half of the time after which systemd takes the process for hung, as sd_watchdog_enabled(3) advises. */
 const WATCHDOG_SHARE = 2;
+
+/**
+ * Returns the environment without what is of a service: its children would speak for it, as containerd and systemctl do
+ * to whoever is named there, and systemd complains of each.
+ */
+export function withoutService(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !SERVICE_ENVIRONMENT.includes(name)));
+}
 
 /**
  * Reads from the environment whether systemd waits for this process. Throws `no-libsystemd` where it does and cannot be

@@ -3,6 +3,7 @@ import { Readable, type Writable } from "node:stream";
 import type { Clock, Timer } from "../../../base/clock.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import type { ProgramFailure, StreamedRun } from "../../programs-port.ts";
+import { withoutService } from "./service-notifier.ts";
 
 /** A process that was started in a process group of its own, so that all of its descendants are killed with it. */
 export interface StartedProcess {
@@ -46,7 +47,7 @@ export function startProcess(run: Omit<StreamedRun, "timeoutMs">, options: Start
   const { path, args, environment, inheritsEnvironment = true, descriptors = [] } = run;
   try {
     const child = spawn(path, args, {
-      env: inheritsEnvironment ? { ...process.env, ...environment } : environment,
+      env: inheritsEnvironment ? { ...withoutService(process.env), ...environment } : environment,
       stdio: [options.stdin, "pipe", "pipe", ...descriptors],
       detached: true,
     });
