@@ -10,8 +10,8 @@ import { type CgroupDriver, cgroupPathOf, partsOf } from "../../node/resources/c
 import { createSliceTree } from "../../node/resources/cgroups/slice-tree.ts";
 import { findSystemd } from "../processes/find-systemd.ts";
 
-/** The errors where this process may not make cgroups, or where there are none. */
-const NOT_ALLOWED = new Set(["EROFS", "EACCES", "EPERM", "ENOENT"]);
+/** The errors where this process may not make cgroups, where there are none, or only such as hold threads (`ENOTSUP`). */
+const NOT_ALLOWED = new Set(["EROFS", "EACCES", "EPERM", "ENOENT", "ENOTSUP"]);
 
 /** A file of version 2 alone. */
 const UNIFIED = "/sys/fs/cgroup/cgroup.controllers";

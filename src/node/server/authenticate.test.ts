@@ -123,13 +123,13 @@ it("does not keep users whose groups or extras take more than a token does", asy
   expect(asked).toHaveLength(3);
 });
 
-it.each<[string, object]>([
-  ["a name that is none", { username: 5 }],
-  ["groups that are none", { username: "bob", groups: "system:masters" }],
-  ["extras that are none", { username: "bob", extra: { a: "b" } }],
-])("does not believe %s", async (_what, user) => {
+it.each<[string, object, string]>([
+  ["a name that is none", { username: 5 }, "status.user.username must be a string"],
+  ["groups that are none", { username: "bob", groups: "system:masters" }, "status.user.groups must be a list"],
+  ["extras that are none", { username: "bob", extra: { a: "b" } }, "status.user.extra[a] must be a list"],
+])("does not believe %s", async (_what, user, problem) => {
   const { clock, review, answer } = createRig();
-  const refused = expect(review("t", asker)).rejects.toThrow("names no user");
+  const refused = expect(review("t", asker)).rejects.toThrow(problem);
   await clock.settle();
   answer({ authenticated: true, user });
   await refused;

@@ -1,3 +1,4 @@
+import { readAs } from "../../../kube/http/read-object.ts";
 import type { KubeClient } from "../../../kube/port.ts";
 
 /** Creates a fake API server for reviews. Each review waits until the test answers it with a status or an error. */
@@ -11,7 +12,9 @@ export function createFakeReviews() {
           spec,
           signal: options?.signal,
           answer: (status) =>
-            status instanceof Error ? reject(status) : resolve(resource.read({ ...Object(object), status })),
+            status instanceof Error
+              ? reject(status)
+              : resolve((async () => readAs(resource, { ...Object(object), status }, () => "a lie"))()),
         });
       }),
   };
