@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { messageOf } from "../../src/base/errors.ts";
 import {
   formatProcessIdentity,
   readLiveProcess,
@@ -88,7 +89,8 @@ function removeAtSignals(vitest: TestProject["vitest"], remove: () => Promise<vo
       // Files that wait for their turn would begin in place of those whose processes are killed.
       vitest.cancelCurrentRun("keyboard-input").catch(() => undefined);
       remove().then(end, (error: unknown) => {
-        console.error(error);
+        // Without its stack: Vitest cannot map that of code that it keeps translated, and fails in turn.
+        console.error(messageOf(error));
         end();
       });
     });

@@ -28,10 +28,17 @@ const MAX_REASON_CHARACTERS = 1_000;
 export async function runCommand(
   program: string,
   args: readonly string[],
-  { timeoutMs = DEFAULT_TIMEOUT_MS, environment = {}, stdin = "" }: CommandOptions = {},
+  { timeoutMs = DEFAULT_TIMEOUT_MS, environment = {}, stdin }: CommandOptions = {},
 ): Promise<string> {
   const output = { maxBytes: MAX_OUTPUT_BYTES, maxErrorBytes: MAX_ERROR_BYTES };
-  const outcome = await linuxPrograms.run({ path: program, args, environment, stdin, timeoutMs, output });
+  const outcome = await linuxPrograms.run({
+    path: program,
+    args,
+    environment,
+    timeoutMs,
+    output,
+    ...(stdin !== undefined && { stdin }),
+  });
   switch (outcome.kind) {
     case "printed":
       return outcome.stdout.toString("utf8");

@@ -18,11 +18,19 @@ const FILE = "test/e2e/run-pods.test.ts";
 describe("a run of tests that ends before its time", () => {
   let parent: string;
   let run: ChildProcess;
+  let said: string;
   beforeEach(async () => {
     parent = await mkdtemp(join(tmpdir(), "i-"));
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST"));
     const env = { ...Object.fromEntries(inherited), TMPDIR: parent };
-    run = spawn(process.execPath, [VITEST, "run", "--project", "e2e", FILE], { env, stdio: "ignore" });
+    run = spawn(process.execPath, [VITEST, "run", "--project", "e2e", FILE], {
+      env,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    said = "";
+    run.stderr?.on("data", (chunk: Buffer) => {
+      said += chunk.toString("utf8");
+    });
   });
   afterEach(async () => {
     run.kill("SIGKILL");
@@ -34,7 +42,7 @@ describe("a run of tests that ends before its time", () => {
     const bridge = await untilPodRuns(parent);
     run.kill("SIGINT");
     await once(run, "exit");
-    expect(await readLeft(parent, bridge)).toEqual([]);
+    expect(await readLeft(parent, bridge), said).toEqual([]);
   });
 
   it("leaves after a kill -9 what the next run removes, and the next run only", async () => {
