@@ -83,10 +83,24 @@ describe("the guard of host ports", () => {
     await stop();
   });
 
-  it("asks a plugin once whose rules are elsewhere", async () => {
+  it("asks a plugin three times whose rules are elsewhere", async () => {
     const { clock, told, calls, stop } = startGuard(() => []);
     await clock.advance(9_000);
-    expect([calls, told]).toEqual([["ADD"], []]);
+    expect([calls, told]).toEqual([["ADD", "ADD", "ADD"], []]);
+    await stop();
+  });
+
+  it("goes on where somebody removes the rules again as soon as they are made", async () => {
+    let removed = 0;
+    const { clock, calls, machine, stop } = startGuard(() =>
+      removed++ % 2 === 0 ? [] : [...WAYS_IN, ...rulesOf("a")],
+    );
+    for (let look = 1; look <= 8; look++) {
+      await clock.advance(2_000);
+      expect(machine.rules).not.toEqual([]);
+      machine.rules = [];
+    }
+    expect(calls).toHaveLength(16);
     await stop();
   });
 

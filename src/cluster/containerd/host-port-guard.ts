@@ -17,6 +17,8 @@ interface HostPortGuardDeps {
 /** The chain in which the plugin `portmap` has a rule for each sandbox and protocol, and the chains that lead there. */
 const ENTRY_CHAIN = "CNI-HOSTPORT-DNAT";
 const WAYS_IN = ["PREROUTING", "OUTPUT"];
+/** Somebody may remove the rules again at once. A plugin whose rules are never seen has another place for them. */
+const MOST_UNSEEN = 3;
 
 /**
  * Creates the guard of host ports. The plugin `portmap` makes their rules when a pod starts, and nobody makes them again:
@@ -27,8 +29,8 @@ export function createHostPortGuard(
   { sandboxes, rules, log }: HostPortGuardDeps,
   networkName: string,
 ): Pick<RuleGuard, "keep"> {
-  /** Their rules are not where they are looked for although the plugin has just made them: it has another way. */
-  const unseen = new Set<string>();
+  /** How often the rules of a sandbox were not where they are looked for although the plugin had just made them. */
+  const unseen = new Map<string, number>();
   let isTold = false;
   let failure = "";
 
@@ -48,17 +50,22 @@ export function createHostPortGuard(
       // The pod may have ended meanwhile, and nobody would remove the rules.
       if (!(await sandboxes.isThere(sandbox))) await sandboxes.call("DEL", sandbox);
     }
-    const stillMissing = missing.length === 0 ? [] : await findMissing(missing);
-    for (const { id } of stillMissing) unseen.add(id);
-    return missing.length - stillMissing.length;
+    const stillMissing = new Set(missing.length === 0 ? [] : await findMissing(missing));
+    for (const sandbox of missing) {
+      const { id } = sandbox;
+      if (stillMissing.has(sandbox)) unseen.set(id, (unseen.get(id) ?? 0) + 1);
+      else unseen.delete(id);
+    }
+    return missing.length - stillMissing.size;
   };
 
   const look = async () => {
     try {
       const all = await sandboxes.list();
       const ids = new Set(all.map(({ id }) => id));
-      for (const id of unseen) if (!ids.has(id)) unseen.delete(id);
-      const restored = await restore(await findMissing(all.filter(({ id }) => !unseen.has(id))));
+      for (const id of unseen.keys()) if (!ids.has(id)) unseen.delete(id);
+      const guarded = all.filter(({ id }) => (unseen.get(id) ?? 0) < MOST_UNSEEN);
+      const restored = await restore(await findMissing(guarded));
       failure = "";
       if (restored === 0 || isTold) return;
       isTold = true;
