@@ -270,9 +270,14 @@ function decodeQuantity(context: Context, input: Input): string | undefined {
 
 const RFC_3339 = /^\d{4}-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
+/** True for a time as the API writes it. */
+export function isTimeText(value: unknown): value is string {
+  return typeof value === "string" && RFC_3339.test(value) && !Number.isNaN(Date.parse(value));
+}
+
 function decodeTime(context: Context, input: Input): string | undefined {
   const { value } = input;
-  if (typeof value === "string" && RFC_3339.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  if (isTimeText(value)) return value;
   return reject(context, input, "time such as 2006-01-02T15:04:05Z");
 }
 

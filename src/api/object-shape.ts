@@ -1,3 +1,4 @@
+import { isTimeText } from "./decode.ts";
 import { SCHEMA } from "./gen/schema.ts";
 import { isRecord } from "./object.ts";
 
@@ -143,7 +144,6 @@ function zeroStruct(type: string): object {
 }
 
 const INT32 = 2 ** 31;
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 /** A cheap look: the digits of a quantity may be as many as one likes, and its suffix is one of a few letters. */
 const QUANTITY = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,3})?$/;
 const MAX_QUANTITY_LENGTH = 64;
@@ -155,8 +155,6 @@ const scalar = (words: string, fits: (value: unknown) => boolean): Fitter => {
 const isText = (value: unknown) => typeof value === "string";
 const isInt32 = (value: unknown) =>
   typeof value === "number" && Number.isInteger(value) && value >= -INT32 && value < INT32;
-const isTime = (value: unknown) =>
-  typeof value === "string" && RFC_3339.test(value) && !Number.isNaN(Date.parse(value));
 const isQuantity = (value: unknown) =>
   typeof value === "string" && value.length <= MAX_QUANTITY_LENGTH && QUANTITY.test(value);
 
@@ -169,8 +167,8 @@ const SCALARS: ReadonlyMap<string, Fitter> = new Map([
   ["double", scalar("a number", (value) => Number.isFinite(value))],
   ["IntOrString", scalar("an integer or a string", (value) => isText(value) || isInt32(value))],
   ["Quantity", scalar("a quantity", isQuantity)],
-  ["Time", scalar("a time", isTime)],
-  ["MicroTime", scalar("a time", isTime)],
+  ["Time", scalar("a time", isTimeText)],
+  ["MicroTime", scalar("a time", isTimeText)],
   ["raw", () => undefined],
 ]);
 

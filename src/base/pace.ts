@@ -1,5 +1,6 @@
 import { sleep } from "./abort.ts";
 import type { Clock } from "./clock.ts";
+import { createTokenBucket } from "./token-bucket.ts";
 
 /** Keeps somebody who sends as much as he likes from taking all of the time: what costs more is taken less often. */
 interface Pace {
@@ -18,14 +19,11 @@ interface PaceOptions {
 }
 
 export function createPace(clock: Clock, { perSecond, credit }: PaceOptions): Pace {
-  let left = credit;
-  let countedAt = clock.monotonic();
+  const bucket = createTokenBucket({ perSecond, burst: credit }, clock.monotonic());
   return {
     async rest(cost, signal) {
-      const now = clock.monotonic();
-      left = Math.min(credit, left + ((now - countedAt) / 1_000) * perSecond) - cost;
-      countedAt = now;
-      if (left < 0) await sleep(clock, (-left / perSecond) * 1_000, signal);
+      const owedMs = bucket.spend(cost, clock.monotonic());
+      if (owedMs > 0) await sleep(clock, owedMs, signal);
     },
   };
 }

@@ -10,6 +10,8 @@ export interface TokenBucket {
   tryTake(now: number): boolean;
   /** Milliseconds until there is a token to take; 0 when there is one. */
   waitMs(now: number): number;
+  /** Takes so many tokens, there or not. Returns the milliseconds until none is owed; 0 when none is. */
+  spend(count: number, now: number): number;
 }
 
 /** A refill is a sum of fractions, and may fall short of a whole token by a rounding error. */
@@ -33,6 +35,11 @@ export function createTokenBucket(rate: Rate, startedAt: number): TokenBucket {
     waitMs(now) {
       fill(now);
       return tokens < WHOLE ? ((1 - tokens) * 1_000) / rate.perSecond : 0;
+    },
+    spend(count, now) {
+      fill(now);
+      tokens -= count;
+      return tokens < 0 ? (-tokens * 1_000) / rate.perSecond : 0;
     },
   };
 }

@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { splitRule } from "../../src/cluster/containerd/iptables-rules.ts";
 import { computeRuntimeLayout } from "../../src/cluster/containerd/runtime-layout.ts";
 import { runCommand } from "../../src/cluster/processes/run-command.ts";
 import { claimPort } from "../machine/claims.ts";
@@ -15,12 +16,6 @@ const PROBE = `fetch(process.argv[1], { signal: AbortSignal.timeout(2000) }).the
   async (answer) => process.stdout.write(await answer.text(), () => process.exit()),
   () => process.exit(),
 )`;
-
-/** The words of a rule after `-A`. */
-function splitRule(rule: string): string[] {
-  const word = (text: string) => text.replaceAll(/^"|"$/g, "").replaceAll("\\", "");
-  return (rule.slice(3).match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? []).map(word);
-}
 
 describe("CVE-2020-8558: a pod that sends packets to 127.0.0.1 over its bridge", () => {
   let node: NodeUnderTest;
@@ -121,7 +116,7 @@ describe("CVE-2020-8558: a pod that sends packets to 127.0.0.1 over its bridge",
     const before = await rulesOfBridge();
     expect(before).toHaveLength(2);
     // A flush of the table would take the rules of other nodes, which run beside this test.
-    for (const rule of before) await raw("-D", ...splitRule(rule));
+    for (const rule of before) await raw("-D", ...splitRule(rule).slice(1));
     await expect.poll(async () => (await rulesOfBridge()).toSorted()).toEqual(before.toSorted());
     expect(await askFromPod(loopbackPort())).toBe("");
   });
@@ -136,7 +131,7 @@ describe("CVE-2020-8558: a pod that sends packets to 127.0.0.1 over its bridge",
     const chain = /-j (CNI-DN-\w+)/.exec(before[0] ?? "")?.[1] ?? "";
     const behind = await rulesOf(chain);
     // A flush of the table would take the rules of other nodes, which run beside this test.
-    for (const rule of before) await nat("-D", ...splitRule(rule));
+    for (const rule of before) await nat("-D", ...splitRule(rule).slice(1));
     await expect.poll(own).toEqual(before);
     await nat("-F", chain);
     await expect.poll(async () => await rulesOf(chain)).toEqual(behind);

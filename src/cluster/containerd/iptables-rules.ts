@@ -49,8 +49,8 @@ export function isSameRule(one: readonly string[], other: readonly string[]): bo
   return one.toSorted().join("\0") === other.toSorted().join("\0");
 }
 
-/** Splits a rule as `iptables -S` prints it: words, and strings in double quotes with backslash escapes. */
-function splitRule(line: string): string[] {
+/** Splits a rule as `iptables -S` prints it, `-A` included: words, and strings in double quotes with backslash escapes. */
+export function splitRule(line: string): string[] {
   return [...line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map((match) => {
     return match[2] ?? (match[1] ?? "").replaceAll(/\\(.)/g, "$1");
   });

@@ -16,13 +16,16 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+const OPTIONS = {
+  ...{ endpoint: "unix:///s", manifests: '/m: "x"', podLogs: "/l", healthzPort: 0, resolvConf: "/r" },
+  ...{ server: undefined, cgroup: undefined },
+};
+
 describe("the node agent's configuration", () => {
   it("names the runtime, the manifests and the health server, and accepts swap", () => {
-    const options = { endpoint: "unix:///s", manifests: '/m: "x"', podLogs: "/l", healthzPort: 0, resolvConf: "/r" };
     expect(
       computeKubeletConfig({
-        ...options,
-        server: undefined,
+        ...OPTIONS,
         cgroup: { cgroupRoot: "/nodelet-1", cgroupDriver: "systemd" },
       }),
     ).toMatchInlineSnapshot(`
@@ -49,30 +52,14 @@ describe("the node agent's configuration", () => {
 
   it("serves the node's API to whom the cluster knows", () => {
     const server = { address: "127.0.0.1", port: 10_250, clientAuthority: "/ca.crt" };
-    const options = {
-      endpoint: "e",
-      manifests: "m",
-      podLogs: "/l",
-      healthzPort: 0,
-      resolvConf: "/r",
-      cgroup: undefined,
-    };
-    const text = computeKubeletConfig({ ...options, server });
+    const text = computeKubeletConfig({ ...OPTIONS, server });
     expect(text).toContain('address: "127.0.0.1"\nport: 10250\n');
     expect(text).toContain('authentication: {"x509":{"clientCAFile":"/ca.crt"}}\n');
     expect(text).not.toMatch(/enableServer|anonymous|AlwaysAllow/);
   });
 
   it("gives pods no cgroups where none can be made", () => {
-    const options = {
-      endpoint: "e",
-      manifests: "m",
-      podLogs: "/l",
-      healthzPort: 0,
-      resolvConf: "/r",
-      server: undefined,
-    };
-    const text = computeKubeletConfig({ ...options, cgroup: undefined });
+    const text = computeKubeletConfig(OPTIONS);
     expect(text).toContain("cgroupsPerQOS: false\nenforceNodeAllocatable: []\n");
     expect(text).not.toContain("cgroupRoot");
   });

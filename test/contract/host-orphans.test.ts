@@ -3,14 +3,17 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import koffi from "koffi";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createOrphanReaper } from "./reap-orphans.ts";
+import { createOrphanReaper } from "../../src/host/linux/system/reap-orphans.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36;
 const prctl = koffi
   .load(null)
   .func("int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)");
 
-/** Orphans among what this process has started are given to it, as they are to the first process of a container. */
+/**
+ * Orphans among what this process has started are given to it, as they are to the first process of a container. No other
+ * file of tests may run in it: a child that ended while its thread was busy could be taken for an orphan.
+ */
 beforeAll(() => expect(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)).toBe(0));
 afterAll(() => expect(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)).toBe(0));
 
