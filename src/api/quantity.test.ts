@@ -172,9 +172,16 @@ describe("for any quantity", () => {
       fc.property(quantityText, (text) => {
         const once = canonical(text) ?? "";
         expect(compareQuantities(once, text)).toBe(0);
-        expect(canonical(once)).toBe(once);
+        // What no 1024 divides has no suffix and is read back as a decimal amount, which a thousand may divide.
+        if (!text.endsWith("i") || once.endsWith("i")) expect(canonical(once)).toBe(once);
+        else expect(canonical(canonical(once) ?? "")).toBe(canonical(once));
       }),
     );
+  });
+
+  it("an amount of a binary suffix that no 1024 divides is written whole, as upstream writes it", () => {
+    expect(canonical("1.953125Ki")).toBe("2000");
+    expect(canonical("2000")).toBe("2k");
   });
 
   it("a + b - b is a, and + commutes in amount", () => {
