@@ -1,7 +1,9 @@
 import { basename } from "node:path";
 import { isSea } from "node:sea";
 import { fileURLToPath } from "node:url";
+import { USUAL_UMASK } from "../host/linux/files/usual-umask.ts";
 
+process.umask(USUAL_UMASK);
 let unwritten: Error | undefined;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   // A reader that has seen enough closes the pipe (`nodelet status | head`). That is no failure.

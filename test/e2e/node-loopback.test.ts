@@ -97,6 +97,13 @@ describe("CVE-2020-8558: a pod that sends packets to 127.0.0.1 over its bridge",
     }
   });
 
+  it("sends no larger packets than the machine", async () => {
+    const mtuOf = (link: string) => /mtu (\d+)/.exec(link)?.[1];
+    const way = / dev (\S+)/.exec(await runCommand("ip", ["route", "show", "default"]))?.[1];
+    const expected = way === undefined ? "1500" : mtuOf(await runCommand("ip", ["-o", "link", "show", way]));
+    expect(mtuOf(await inPod("ip", "-o", "link", "show", "eth0"))).toBe(expected);
+  });
+
   it("goes to other pods past a firewall that drops what is forwarded", async () => {
     const cut = ["FORWARD", "-o", bridge, "-m", "comment", "--comment", "nodelet test", "-j", "DROP"];
     const filter = async (...args: string[]) => await runCommand("iptables", ["--wait", ...args]);

@@ -18,6 +18,9 @@ export interface RunningProgram {
 
 const LIMIT_MS = 100_000;
 
+/** With the umask of a hardened machine: what is written must have the rights that it needs all the same. */
+const UNDER_UMASK = 'umask 077; exec "$0" "$@"';
+
 /** Starts `nodelet` with these arguments. */
 export function startProgram(...args: string[]): RunningProgram {
   return start(args);
@@ -25,7 +28,7 @@ export function startProgram(...args: string[]): RunningProgram {
 
 function start(args: readonly string[], timeout?: number): RunningProgram {
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn("sh", ["-c", UNDER_UMASK, process.execPath, PROGRAM, ...args], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
     timeout,

@@ -34,10 +34,10 @@ describe("nodelet up, status and down, as a user runs them", () => {
     manifests = join(directory, "manifests");
     apiPort = String(await claimPort());
     await mkdir(manifests);
-    await writeFile(
-      join(manifests, "web.json"),
-      JSON.stringify(shellPod("web", `echo web says hello; ${RUN_FOR_EVER}`)),
-    );
+    // As a user who sees what is for all to see only.
+    const script = `ls / > /dev/null || exit 1; echo web says hello; ${RUN_FOR_EVER}`;
+    const pod = shellPod("web", script, {}, { securityContext: { runAsUser: 65_534 } });
+    await writeFile(join(manifests, "web.json"), JSON.stringify(pod));
     const done = shellPod("done", "exit 0", { restartPolicy: "Never" });
     await writeFile(join(manifests, "done.json"), JSON.stringify(done));
   });
@@ -169,7 +169,7 @@ describe("nodelet up, status and down, as a user runs them", () => {
     const address = node?.status?.addresses?.find(({ type }) => type === "InternalIP")?.address ?? "";
     const port = node?.status?.daemonEndpoints?.kubeletEndpoint?.Port;
     const ask = ["-e", ASK_STATUS, `https://${address}:${port}/metrics`];
-    const [pod] = await findProcesses((args) => args.some((argument) => argument.startsWith("echo web says hello")));
+    const [pod] = await findProcesses((args) => args.some((argument) => argument.includes("echo web says hello")));
     expect(await runCommand("nsenter", ["--target", `${pod?.pid}`, "--net", process.execPath, ...ask])).toBe("401");
     expect(await runCommand(process.execPath, ask)).toBe("401");
     const stranger = await createAnotherMachine();

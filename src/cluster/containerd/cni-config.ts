@@ -12,6 +12,11 @@ interface CniConfigOptions {
   podCidr: string;
   addressDirectory: string;
   /**
+   * In bytes: that of the machine's own network, because a pod's larger packets get lost where nobody tells it. Default:
+   * the kernel's, 1500.
+   */
+  mtu: number | undefined;
+  /**
    * Host ports answer on the node's own 127.0.0.1, too. The plugin then opens 127.0.0.0/8 to the bridge, so it needs the
    * loopback guard.
    */
@@ -33,6 +38,7 @@ export function computeCniConfig(options: CniConfigOptions): string {
     isGateway: true,
     ipMasq: true,
     hairpinMode: true,
+    mtu: options.mtu,
     ipam: {
       type: "host-local",
       dataDir: options.addressDirectory,

@@ -55,6 +55,10 @@ describe("computeContainerdConfig", () => {
       [plugins."io.containerd.internal.v1.opt"]
         path = "/var/lib/nodelet/containerd/opt"
 
+      [plugins."io.containerd.gc.v1.scheduler"]
+        deletion_threshold = 1
+        schedule_delay = "250ms"
+
       [plugins."io.containerd.grpc.v1.cri"]
         sandbox_image = "localhost/nodelet/pause:1"
         stream_server_address = "127.0.0.1"

@@ -2,6 +2,7 @@ import { access, readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { CodedError } from "../../base/errors.ts";
 import { readMountTable } from "../../host/linux/mounts/mount-table.ts";
+import { readDefaultInterface } from "../../host/linux/network/default-route.ts";
 import { findMountOf } from "./mount-info.ts";
 
 const CAP_SYS_RESOURCE = 24n;
@@ -41,6 +42,14 @@ export async function readCniBinDirectory(): Promise<string> {
 export async function readSnapshotter(directory: string): Promise<"overlayfs" | "native"> {
   const mounts = await readMountTable();
   return findMountOf(mounts, directory)?.type === "overlay" ? "native" : "overlayfs";
+}
+
+/** Reads the MTU of the interface that the default route leaves by, in bytes; undefined without one. */
+export async function readDefaultMtu(): Promise<number | undefined> {
+  const name = await readDefaultInterface(async (path) => await readFile(path, "latin1").catch(() => ""));
+  if (name === undefined) return undefined;
+  const mtu = Number(await readFile(`/sys/class/net/${name}/mtu`, "latin1").catch(() => ""));
+  return mtu > 0 ? mtu : undefined;
 }
 
 /** Finds the absolute path of a program: `name` itself when it is a path, else the first match on the search path. */

@@ -30,9 +30,10 @@ async function prepare(rules: RuleAccess, firewalls: readonly ForeignFirewall[] 
     log,
     open,
     firewalls: async () => firewalls,
+    readMtu: async () => 1_400,
   });
   const { plugins } = JSON.parse(await readFile(networkConfigPath(layout), "utf8"));
-  return { portmap: plugins[1], said };
+  return { bridge: plugins[0], portmap: plugins[1], said };
 }
 
 describe("CVE-2020-8558: host ports answer on the node's 127.0.0.1", () => {
@@ -53,6 +54,11 @@ describe("CVE-2020-8558: host ports answer on the node's 127.0.0.1", () => {
       "host ports do not answer on this node's 127.0.0.1: install iptables, and start nodelet again",
     ]);
   });
+});
+
+it("pods send no larger packets than the machine", async () => {
+  const { bridge } = await prepare({ list: async () => "", change: async () => {} });
+  expect(bridge).toMatchObject({ type: "bridge", mtu: 1_400 });
 });
 
 it("the log tells of a firewall that no rule of ours can pass", async () => {

@@ -10,6 +10,7 @@ import { createHostPortGuard } from "./host-port-guard.ts";
 import { openHostPortSandboxes } from "./host-port-sandboxes.ts";
 import { openRules, type RuleAccess } from "./iptables-rules.ts";
 import { createLoopbackGuard } from "./loopback-guard.ts";
+import { readDefaultMtu } from "./machine-facts.ts";
 import { createMasqueradeGuard } from "./masquerade-guard.ts";
 import { joinGuards, type RuleGuard } from "./rule-guard.ts";
 import { networkConfigPath, type RuntimeLayout } from "./runtime-layout.ts";
@@ -20,6 +21,8 @@ interface NetworkOptions {
   log: Log;
   /** Lists the firewalls that no rule of ours can pass. Default: this machine's. */
   firewalls?: () => Promise<readonly ForeignFirewall[]>;
+  /** Reads the MTU of the machine's own network. Default: that of the default route. */
+  readMtu?: () => Promise<number | undefined>;
   /** Opens a table of rules. Default: this machine's. */
   open?: (...table: Parameters<typeof openRules>) => RuleAccess;
 }
@@ -30,10 +33,18 @@ interface NetworkOptions {
  * reach every server there otherwise. The caller keeps the returned guard.
  */
 export async function prepareNetwork(layout: RuntimeLayout, options: NetworkOptions): Promise<Pick<RuleGuard, "keep">> {
-  const { bridge, podCidr, log, open = openRules, firewalls = readForeignFirewalls } = options;
+  const {
+    bridge,
+    podCidr,
+    log,
+    open = openRules,
+    firewalls = readForeignFirewalls,
+    readMtu = readDefaultMtu,
+  } = options;
   const { networkName, cniAddressDirectory: addressDirectory } = layout;
+  const mtu = await readMtu();
   const write = async (isLoopbackGuarded: boolean) => {
-    const text = computeCniConfig({ networkName, bridge, podCidr, addressDirectory, isLoopbackGuarded });
+    const text = computeCniConfig({ networkName, bridge, podCidr, addressDirectory, mtu, isLoopbackGuarded });
     await ensureFile(networkConfigPath(layout), text);
   };
   // The file tells whoever removes the network that there is one, so it is there before the first rule.

@@ -85,6 +85,7 @@ const CONFIGURATION = computeCniConfig({
   bridge: "br-1",
   podCidr: "10.71.0.0/16",
   addressDirectory: "/addresses",
+  mtu: undefined,
   isLoopbackGuarded: true,
 });
 

@@ -3,6 +3,7 @@ import { open, rm, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isNoSpace } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { USUAL_UMASK } from "../../host/linux/files/usual-umask.ts";
 import { withoutService } from "../../host/linux/system/service-notifier.ts";
 import { readLogSize, readLogTail, rotateLog } from "./log-file.ts";
 import { prefixWithScope } from "./own-scope.ts";
@@ -99,9 +100,14 @@ export async function endDaemon(options: Pick<DaemonOptions, "pidFile" | "graceP
   return running !== undefined;
 }
 
+/** The program that uses this library may have any. */
+function prefixWithUmask(): readonly string[] {
+  return process.umask() === USUAL_UMASK ? [] : ["sh", "-c", `umask ${USUAL_UMASK.toString(8)}; exec "$0" "$@"`];
+}
+
 async function spawnInto(options: DaemonOptions): Promise<ChildProcess> {
   const scope = await prefixWithScope(basename(options.pidFile, ".pid"), options.log);
-  const [command = options.command, ...args] = [...scope, options.command, ...options.args];
+  const [command = options.command, ...args] = [...scope, ...prefixWithUmask(), options.command, ...options.args];
   const log = await open(options.logFile, "a", 0o600);
   try {
     const child = spawn(command, args, {

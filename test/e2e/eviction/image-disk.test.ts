@@ -31,6 +31,12 @@ describe("a node whose images and containers have a disk of their own", () => {
     });
     await world.node.start(world.flags);
   });
+  /** What containerd tells of a pod's layer. It measures once in 10 s. */
+  const layerMib = async (name: string) => {
+    const { stats } = await world.node.cri.runtime.listContainerStats({ filter: undefined });
+    const found = stats.find(({ attributes }) => attributes?.labels["io.kubernetes.pod.name"] === name);
+    return Math.floor(Number(found?.writableLayer?.usedBytes?.value ?? 0n) / MIB);
+  };
   afterAll(async () => await world?.destroy());
 
   it("ends who has most in its layers when that disk is short, not who has more in volumes, and recovers", async () => {
@@ -40,6 +46,7 @@ describe("a node whose images and containers have a disk of their own", () => {
       await world.pod(name, isRunning);
       await world.shell(name, "until test -e /v/done; do sleep 0.1; done");
     }
+    await settlesOn(60, async () => await layerMib("layers"), 30_000);
     await world.node.stop();
     const { bavail, bsize } = await statfs(rootOf());
     // Short by half of what the one pod has there.

@@ -2,6 +2,16 @@
 const RTF_UP = 0x1;
 const RTF_REJECT = 0x200;
 
+/**
+ * The interface that packets to strangers leave by; undefined without a network. `read` gives the text of a file, and
+ * an empty one where the kernel was built without that protocol.
+ */
+export async function readDefaultInterface(read: (path: string) => Promise<string>): Promise<string | undefined> {
+  return (
+    findDefaultInterface(await read("/proc/net/route")) ?? findDefaultInterface6(await read("/proc/net/ipv6_route"))
+  );
+}
+
 /** The interface of the IPv4 default route with the lowest metric, from the text of `/proc/net/route`. */
 export function findDefaultInterface(routes: string): string | undefined {
   const candidates = routes

@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { cpus, hostname, networkInterfaces, release, totalmem } from "node:os";
 import type { Files, Hugepages, Machine } from "../../port.ts";
-import { findDefaultInterface, findDefaultInterface6 } from "../network/default-route.ts";
+import { readDefaultInterface } from "../network/default-route.ts";
 import { readMachineIdentity } from "./machine-identity.ts";
 import { readMachineParts } from "./machine-parts.ts";
 
@@ -13,7 +13,6 @@ const HUGEPAGES_DIRECTORY = "/sys/kernel/mm/hugepages";
 
 /** The real machine, from procfs, sysfs and what Node.js knows. */
 export function createLinuxMachine(files: Pick<Files, "read" | "list">): Machine {
-  /** Empty where the kernel was built without that protocol. */
   const readRoutes = async (path: string): Promise<string> => {
     return files.read(path, MAX_ROUTES_BYTES).then(
       (data) => data.toString("latin1"),
@@ -23,9 +22,7 @@ export function createLinuxMachine(files: Pick<Files, "read" | "list">): Machine
   return {
     hostname: () => hostname().trim().toLowerCase(),
     async nodeAddresses() {
-      const name =
-        findDefaultInterface(await readRoutes("/proc/net/route")) ??
-        findDefaultInterface6(await readRoutes("/proc/net/ipv6_route"));
+      const name = await readDefaultInterface(readRoutes);
       return name === undefined ? [] : addressesOf(name);
     },
     interfaceAddresses: () =>

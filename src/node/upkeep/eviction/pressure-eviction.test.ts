@@ -29,7 +29,8 @@ let left: Map<EvictionSignal, number>;
 let layout: () => Promise<DiskLayout>;
 let candidates: () => Promise<readonly Candidate[]>;
 let reclaimed: string[][];
-let onReclaim: () => void;
+/** Returns whether something was removed. */
+let onReclaim: () => boolean;
 let pressure: NodePressure;
 let events: string[];
 let kills: Array<{ name: string; seconds: number | undefined; disruption: string | undefined }>;
@@ -47,7 +48,7 @@ beforeEach(() => {
   layout = async () => await Promise.resolve(LAYOUT);
   candidates = async () => await Promise.resolve([]);
   reclaimed = [];
-  onReclaim = () => undefined;
+  onReclaim = () => false;
   events = [];
   kills = [];
   ends = async () => await Promise.resolve();
@@ -85,8 +86,7 @@ const begin = async (thresholds: readonly EvictionThreshold[], maxPodGracePeriod
       nodeReclaim: {
         async reclaim(what) {
           reclaimed.push([...what]);
-          onReclaim();
-          await Promise.resolve();
+          return await Promise.resolve(onReclaim());
         },
       },
       evict: createPodEvictor({ workers: { update }, timeline, metrics, log: silentLog }),
@@ -285,7 +285,7 @@ describe("a node whose disk fills", () => {
   it("removes what nobody needs first, and ends nobody where that is enough", async () => {
     pods({ writer: { volume: 900 * MIB } });
     left.set("nodefs.available", 50);
-    onReclaim = () => left.set("nodefs.available", 600);
+    onReclaim = () => left.set("nodefs.available", 600).size > 0;
     await begin([threshold("nodefs.available", { minReclaim })]);
     await clock.advance(30_000);
     expect([reclaimed, kills]).toEqual([[["dead containers", "unused images"]], []]);
@@ -295,7 +295,7 @@ describe("a node whose disk fills", () => {
   it("ends who has most on it where that was not enough to get back what was asked for", async () => {
     const alive = pods({ writer: { layer: 0, logs: 0, volume: 900 * MIB }, reader: { layer: 0, logs: 0, volume: 0 } });
     left.set("nodefs.available", 50);
-    onReclaim = () => left.set("nodefs.available", 599);
+    onReclaim = () => left.set("nodefs.available", 599).size === 0;
     ends = async (uid) => {
       alive.delete(uid);
       left.set("nodefs.available", 1_500);
@@ -306,6 +306,34 @@ describe("a node whose disk fills", () => {
     expect([kills.map(({ name }) => name), reclaimed.length]).toEqual([["writer"], 1]);
     const [, evicted] = timeline.read("writer");
     expect(evicted?.message).toContain("Threshold quantity: 100Mi, available: 599Mi. ");
+  });
+
+  it("ends nobody while what was removed is being freed", async () => {
+    pods({ writer: { volume: 900 * MIB } });
+    left.set("nodefs.available", 50);
+    onReclaim = () => true;
+    await begin([threshold("nodefs.available", { minReclaim })]);
+    await clock.advance(9_000);
+    left.set("nodefs.available", 600);
+    await clock.advance(30_000);
+    expect([kills, reclaimed.length, events.length]).toEqual([[], 1, 1]);
+  });
+
+  it("waits once for what is being freed, however much goes meanwhile, and looks at memory all that time", async () => {
+    const alive = pods({ writer: { volume: 900 * MIB, memory: MIB }, greedy: { memory: 900 * MIB } });
+    left.set("nodefs.available", 50);
+    onReclaim = () => true;
+    ends = async (uid) => await Promise.resolve(void alive.delete(uid));
+    await begin([threshold("nodefs.available"), threshold("memory.available")]);
+    await clock.advance(5_000);
+    left.set("memory.available", 50);
+    await clock.advance(250);
+    expect(kills.map(({ name }) => name)).toEqual(["greedy"]);
+    left.set("memory.available", 5_000);
+    await clock.advance(9_999);
+    expect(kills).toHaveLength(1);
+    await clock.advance(1_500);
+    expect(kills.map(({ name }) => name)).toEqual(["greedy", "writer"]);
   });
 
   it("ends nobody where it is not known what the removal gave", async () => {

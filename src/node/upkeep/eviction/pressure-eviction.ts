@@ -47,6 +47,13 @@ const AFTER_EVICTION_MS = SECOND;
 /** The shortest time between two looks, however often the kernel tells that a threshold was crossed. */
 const AFTER_LOOK_MS = 10;
 
+/**
+ * Disks get this long to show that something was removed: upstream's figures of them are this old. containerd deletes
+ * the layers of a removed container at its next collection of garbage, due after some 50 times what one takes.
+ */
+const FREEING_MS = 10 * SECOND;
+const FREEING_LOOK_MS = 250;
+
 /** What is taken for the layout of the disks while nothing is known of it: one file system. */
 const UNKNOWN_DISKS: DiskLayout = { nodeFs: "", imageFs: "", containerFs: "", isDedicated: false, isSplit: false };
 
@@ -63,6 +70,8 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
   let previous: SignalObservations = new Map();
   let thresholds = options.thresholds;
   let layout: DiskLayout | undefined;
+  /** Until when disks wait for what a removal frees, in milliseconds of `Clock.monotonic`. Nothing more goes for them. */
+  let freeingUntil: number | undefined;
 
   /** Finds the layout of the disks. While it is unknown, disks are not judged, but everything else is. */
   const findLayout = async (signal: AbortSignal): Promise<void> => {
@@ -93,7 +102,8 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
   };
 
   /**
-   * Frees what no pod needs. The result is undefined if nothing more must be done, or if the signal is no longer known.
+   * Frees what no pod needs. The result is undefined if nothing more must be done for now, or if the signal is no longer
+   * known.
    */
   const reclaimNode = async (
     need: EvictionNeed,
@@ -103,7 +113,7 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     const { threshold, due } = need;
     const what = planReclaim(threshold.signal, disks);
     if (what.length === 0) return need;
-    await deps.nodeReclaim.reclaim(what, signal);
+    const hasRemoved = await deps.nodeReclaim.reclaim(what, signal);
     const observations = await deps.signals.read(layout, signal);
     if (!observations.has(threshold.signal)) return undefined;
     const { pressure, resource } = SIGNALS[threshold.signal];
@@ -117,6 +127,11 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     const first = chooseThreshold(left);
     if (first === undefined) {
       log.info("Eviction manager: able to reduce resource pressure without evicting pods.", { resourceName: resource });
+      return undefined;
+    }
+    // Pods that end one after another must not put the eviction off again and again, so there is one wait for each.
+    if (hasRemoved && freeingUntil === undefined) {
+      freeingUntil = clock.monotonic() + FREEING_MS;
       return undefined;
     }
     return { threshold: first, due: left, observations };
@@ -154,11 +169,19 @@ export function createPressureEviction(deps: PressureEvictionDeps, options: Pres
     return await evictVictim({ plan, need: left, metSince: state.metSince.get(left.threshold) }, signal);
   };
 
+  const isFreeing = ({ threshold }: EvictionNeed): boolean =>
+    SIGNALS[threshold.signal].pressure === "disk" && freeingUntil !== undefined && clock.monotonic() < freeingUntil;
+
   const round = async (signal: AbortSignal): Promise<number> => {
     const { need, waitMs } = await look(signal);
-    if (need === undefined) return waitMs;
+    if (need === undefined) {
+      freeingUntil = undefined;
+      return waitMs;
+    }
+    if (isFreeing(need)) return Math.min(waitMs, FREEING_LOOK_MS);
     try {
-      if (!(await meet(need, signal))) return waitMs;
+      if (!(await meet(need, signal))) return isFreeing(need) ? Math.min(waitMs, FREEING_LOOK_MS) : waitMs;
+      freeingUntil = undefined;
     } catch (error) {
       if (isAbort(error)) throw error;
       log.error("Eviction manager: failed to synchronize", { error: messageOf(error) });

@@ -84,8 +84,16 @@ describe("what nobody needs", () => {
     add(candidateOf("ending").pod, "terminating");
     // Nothing but its containers shows that the static pod has run.
     add(candidateOf("static", { isStatic: true }).pod, "finished");
-    await reclaim.reclaim(BOTH, signal);
+    await expect(reclaim.reclaim(BOTH, signal)).resolves.toBe(true);
     expect(done).toEqual(["over", "images"]);
+  });
+
+  it("is told apart from nothing: what fails is not removed, and no image is one of no bytes", async () => {
+    add(candidateOf("stubborn").pod, "finished");
+    free = async () => await Promise.resolve(0n);
+    await expect(reclaim.reclaim(BOTH, signal)).resolves.toBe(false);
+    free = async () => await Promise.resolve(1n);
+    await expect(reclaim.reclaim(BOTH, signal)).resolves.toBe(true);
   });
 
   it("is given up after a minute, and the signal tells who works on it", async () => {

@@ -15,10 +15,10 @@ export type Reclaimable = "dead containers" | "unused images";
 /** Removes things that no pod needs. */
 export interface NodeReclaim {
   /**
-   * Removes these things. A failure is logged, and a removal that takes too long is given up. Rejects with AbortedError
-   * only.
+   * Removes these things, and returns whether anything was removed. A failure is logged, and a removal that takes too
+   * long is given up. Rejects with AbortedError only.
    */
-  reclaim(what: readonly Reclaimable[], signal: AbortSignal): Promise<void>;
+  reclaim(what: readonly Reclaimable[], signal: AbortSignal): Promise<boolean>;
 }
 
 interface NodeReclaimDeps {
@@ -56,36 +56,46 @@ export function createNodeReclaim(deps: NodeReclaimDeps): NodeReclaim {
    * Removes the containers of pods that have ended and are kept for their status. Containers of static pods stay: after
    * a restart of the node agent nothing else would show that these pods have run.
    */
-  const removeDeadContainers = async (signal: AbortSignal): Promise<void> => {
+  const removeDeadContainers = async (signal: AbortSignal): Promise<boolean> => {
+    let hasRemoved = false;
     for (const { phase, subject } of deps.workers.states().values()) {
       if (phase !== "finished" || subject.kind !== "pod" || isStaticPod(subject.pod)) continue;
       const held = deps.latest(podUid(subject.pod));
       if (held === undefined || held.containers.length + held.sandboxes.length === 0) continue;
-      await attempt("removing the containers of a pod", signal, async () => await deps.removeFromRuntime(held, signal));
+      const isGone = await attempt("removing the containers of a pod", signal, async () => {
+        await deps.removeFromRuntime(held, signal);
+        return true;
+      });
+      hasRemoved ||= isGone;
     }
+    return hasRemoved;
   };
 
-  const attempt = async (what: string, signal: AbortSignal, work: () => Promise<unknown>): Promise<void> => {
+  const attempt = async (what: string, signal: AbortSignal, work: () => Promise<boolean>): Promise<boolean> => {
     try {
-      await work();
+      return await work();
     } catch (error) {
       signal.throwIfAborted();
       const words = "Eviction manager: unexpected error when attempting to reduce resource pressure";
       log.warn(words, { of: what, error: messageOf(error) });
+      return false;
     }
   };
 
-  const removers: Readonly<Record<Reclaimable, (signal: AbortSignal) => Promise<unknown>>> = {
+  const removers: Readonly<Record<Reclaimable, (signal: AbortSignal) => Promise<boolean>>> = {
     "dead containers": removeDeadContainers,
-    "unused images": deps.freeImages,
+    "unused images": async (signal) => (await deps.freeImages(signal)) > 0n,
   };
 
   return {
     async reclaim(what, signal) {
+      let hasRemoved = false;
       for (const each of what) {
         const limit = { timeoutMs: TIMEOUT_MS, signal, what: `removing ${each}` };
-        await attempt(`removing ${each}`, signal, async () => await withDeadline(clock, limit, removers[each]));
+        const removed = await attempt(limit.what, signal, async () => await withDeadline(clock, limit, removers[each]));
+        hasRemoved ||= removed;
       }
+      return hasRemoved;
     },
   };
 }
