@@ -113,7 +113,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
       dns: { kubeconfig: layout.dnsKubeconfig, clientPair: layout.dnsClientPair, authority },
     });
     await mkdir(layout.manifests);
-    const containerd = await startContainerd({ ...options.network, directory: layout.runtime, log });
+    const containerd = await startContainerd({ ...options.network, directory: layout.runtime, log, signal });
     running.containerd = containerd;
     await ensureImages(containerd, layout.images);
     for (const archive of options.images) await importArchive(containerd, archive);

@@ -57,7 +57,7 @@ describe("computeContainerdConfig", () => {
 
       [plugins."io.containerd.gc.v1.scheduler"]
         deletion_threshold = 1
-        schedule_delay = "250ms"
+        schedule_delay = "500ms"
 
       [plugins."io.containerd.grpc.v1.cri"]
         sandbox_image = "localhost/nodelet/pause:1"

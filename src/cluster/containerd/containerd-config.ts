@@ -60,7 +60,7 @@ function serverLines(layout: RuntimeLayout, version: ContainerdVersion): string[
     // Otherwise the layers of a removed container are deleted 50 times as long after it as that took before.
     `[plugins."io.containerd.gc.v1.scheduler"]`,
     "  deletion_threshold = 1",
-    `  schedule_delay = "250ms"`,
+    `  schedule_delay = "500ms"`,
     "",
   ];
 }

@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { CodedError, messageOf } from "../../base/errors.ts";
+import { CodedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import { connectCri } from "../../cri/connect.ts";
 import { StatusRequest } from "../../cri/gen/cri-v1.ts";
+import { isCriError } from "../../cri/port.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { PAUSE_IMAGE } from "../images/image-references.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
@@ -14,10 +14,11 @@ import { ensureFile } from "../processes/ensure-file.ts";
 import { findSystemd } from "../processes/find-systemd.ts";
 import { readBootId } from "../processes/process-identity.ts";
 import { runCommand } from "../processes/run-command.ts";
-import { START_LIMIT_MS } from "../processes/until-ready.ts";
+import { untilReady } from "../processes/until-ready.ts";
 import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "./cni-config.ts";
 import { type ContainerdVersion, computeContainerdConfig, parseContainerdVersion } from "./containerd-config.ts";
 import { ensureBridge } from "./ensure-bridge.ts";
+import { explainNoCri } from "./explain-no-cri.ts";
 import { createImageImporter, type ImageImporter } from "./image-importer.ts";
 
 import { findProgram, readCniBinDirectory, readHasSysResource, readSnapshotter } from "./machine-facts.ts";
@@ -45,6 +46,8 @@ export interface ContainerdOptions {
   /** The time between two looks at the loopback guard. Default 30 s. */
   guardPeriodMs?: number;
   log: Log;
+  /** Firing it gives up the start. It has no effect later. Default: one that never fires. */
+  signal?: AbortSignal;
 }
 
 /** A containerd of our own, which runs as a child. Its pods survive it, because their shims hold them. */
@@ -58,16 +61,16 @@ export interface Containerd extends Daemon, ImageImporter {
   enterMountNamespace: readonly string[];
 }
 
-/** For `start-timed-out` and `exited`, the message names the log file with the cause. */
+/** For `start-timed-out`, `no-cri` and `exited`, the message names the log file with the cause. */
 type ContainerdErrorCode =
   | "containerd-missing"
   | "cni-plugins-missing"
   | "path-too-long"
   | "start-timed-out"
+  | "no-cri"
   | "exited";
 
 const STOP_GRACE_PERIOD_MS = 10_000;
-const READY_POLL_MS = 10;
 const CALL_TIMEOUT_MS = 10_000;
 const MAX_DIRECTORY_CHARACTERS = 90;
 
@@ -101,7 +104,7 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
   const daemon = await spawnContainerd(layout, { ...program, enter, log: options.log });
   const ctr = { program: join(dirname(program.path), "ctr"), socket: layout.socket };
   try {
-    await waitUntilReady(layout, daemon, options.log);
+    await waitUntilReady(layout, daemon, options);
   } catch (error) {
     await daemon.stop();
     throw error;
@@ -210,33 +213,23 @@ async function spawnContainerd(layout: RuntimeLayout, options: SpawnOptions): Pr
 }
 
 /** Waits until the CRI service has come up, which takes a little longer than the socket. */
-async function waitUntilReady(layout: RuntimeLayout, daemon: Daemon, log: Log): Promise<void> {
-  const ended = daemon.exited.then(() => true);
-  const deadline = performance.now() + START_LIMIT_MS;
-  const cri = connectCri({ endpoint: `unix://${layout.socket}`, log, metrics: createMetrics() });
-  let reason = "";
+async function waitUntilReady({ socket, logFile }: RuntimeLayout, daemon: Daemon, options: ContainerdOptions) {
+  const { log, signal = new AbortController().signal } = options;
+  const cri = connectCri({ endpoint: `unix://${socket}`, log, metrics: createMetrics() });
+  const check = async () => {
+    // A gRPC call before the socket exists would cost gRPC's reconnect delay.
+    await connectOnce(socket);
+    await cri.runtime.status(StatusRequest.fromPartial({}), { timeoutMs: CALL_TIMEOUT_MS, signal });
+  };
+  const explainEnd = async (error: unknown) => {
+    if (!isCriError(error, "not-a-runtime")) return undefined;
+    return new CodedError<ContainerdErrorCode>("no-cri", `${explainNoCri(await daemon.readOwnLog())} (${logFile})`);
+  };
   try {
-    while (performance.now() < deadline) {
-      try {
-        // A gRPC call before the socket exists would cost gRPC's reconnect delay.
-        await connectOnce(layout.socket);
-        await cri.runtime.status(StatusRequest.fromPartial({}), { timeoutMs: CALL_TIMEOUT_MS });
-        return;
-      } catch (error) {
-        reason = messageOf(error);
-      }
-      if (await Promise.race([ended, delay(READY_POLL_MS, false)])) {
-        const message = `containerd ended at once: ${await daemon.readOwnLog()} (${layout.logFile})`;
-        throw new CodedError<ContainerdErrorCode>("exited", message);
-      }
-    }
+    await untilReady({ name: "containerd", daemon, logFile, signal, check, explainEnd });
   } finally {
     cri.close();
   }
-  throw new CodedError<ContainerdErrorCode>(
-    "start-timed-out",
-    `containerd does not answer (${reason}); see ${layout.logFile}`,
-  );
 }
 
 async function connectOnce(path: string): Promise<void> {

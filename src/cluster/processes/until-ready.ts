@@ -8,7 +8,7 @@ const POLL_MS = 25;
  * What does not start ends, and that is noticed at once: this is only against a child that hangs. A small machine that is
  * busy with its own start needs more than a minute for each child.
  */
-export const START_LIMIT_MS = 300_000;
+const START_LIMIT_MS = 300_000;
 
 /** A child that was started, and how to find out that it is ready. */
 interface ReadyWait {
@@ -20,13 +20,16 @@ interface ReadyWait {
   signal: AbortSignal;
   /** Rejects while it is not ready, with the reason. */
   check(): Promise<void>;
+  /** Returns what the wait ends with where no later check can resolve. Default: it goes on. */
+  explainEnd?(error: unknown): Promise<Error | undefined>;
 }
 
 /**
  * Resolves when the check does. Rejects with a CodedError `exited`, with the log's end, or `start-timed-out` after
  * `START_LIMIT_MS`.
  */
-export async function untilReady({ name, daemon, logFile, signal, check }: ReadyWait): Promise<void> {
+export async function untilReady(wait: ReadyWait): Promise<void> {
+  const { name, daemon, logFile, signal, check } = wait;
   const ended = daemon.exited.then(() => true);
   const deadline = performance.now() + START_LIMIT_MS;
   let reason = "";
@@ -34,6 +37,8 @@ export async function untilReady({ name, daemon, logFile, signal, check }: Ready
     try {
       return await check();
     } catch (error) {
+      const end = await wait.explainEnd?.(error);
+      if (end !== undefined) throw end;
       reason = messageOf(error);
     }
     throwIfAborted(signal);

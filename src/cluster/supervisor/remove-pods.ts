@@ -36,7 +36,12 @@ interface RemovePodsDeps {
  */
 export async function removeAllPods(layout: StateLayout, deps: RemovePodsDeps): Promise<boolean> {
   const options = await readRuntimeOptions(layout.directory);
-  const containerd = await startContainerd({ ...options, directory: layout.runtime, log: deps.log });
+  const containerd = await startContainerd({
+    ...options,
+    directory: layout.runtime,
+    log: deps.log,
+    signal: deps.signal,
+  });
   const host = createLinuxHost();
   const cri = connectCri({ endpoint: containerd.endpoint, log: deps.log, metrics: createMetrics() });
   const { runtime } = cri;
