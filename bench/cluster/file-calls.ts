@@ -22,7 +22,7 @@ const SETTLE_MS = 500;
 export const clusterFiles: ClusterCase = async (context) => {
   const [program] = context.programs;
   if (program === undefined) return [];
-  const strace = await findProgram("strace", process.env["PATH"] ?? "");
+  const strace = await findProgram("strace");
   if (strace === undefined) {
     context.progress("strace is not installed");
     return [];

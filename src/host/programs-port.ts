@@ -23,12 +23,12 @@ export interface Programs {
 
 /** One run of a program that is streamed. */
 export interface StreamedRun {
-  /** An absolute path, or a name that is looked for in the directories of the program's own `PATH`. */
+  /** An absolute path, or a name that is looked for in the directories of the program's own `PATH`: ours and the system's. */
   readonly path: string;
   readonly args: readonly string[];
   /** Variables that are set for the program. They hide variables of this process with the same name. */
   readonly environment: Readonly<Record<string, string>>;
-  /** False: the program sees only the variables in `environment`. Default: it also sees those of this process. */
+  /** False: the program sees only `PATH` and the variables in `environment`. Default: it also sees those of this process. */
   readonly inheritsEnvironment?: boolean;
   /** The text on the program's standard input, which the program need not read. Default: nothing. */
   readonly stdin?: string;

@@ -49,7 +49,7 @@ export const DIFFERENT_ON_CRIO: ReadonlyMap<string, string> = new Map([
 export async function readWhyNoCrio(): Promise<string | undefined> {
   if (crio === "") return "NODELET_TEST_CRIO does not name it";
   for (const program of [crio, ...PROGRAMS]) {
-    if ((await findProgram(program, process.env["PATH"] ?? "")) === undefined) return `${program} is not installed`;
+    if ((await findProgram(program)) === undefined) return `${program} is not installed`;
   }
   return (await findCniBinDirectory()) === undefined ? "the CNI plugins are not installed" : undefined;
 }
@@ -113,7 +113,7 @@ pinns_path = ${JSON.stringify(pinns)}
 apparmor_profile = "unconfined"
 enable_pod_events = true
 [crio.runtime.runtimes.tested]
-runtime_path = ${JSON.stringify(await findProgram(ociRuntime, process.env["PATH"] ?? ""))}
+runtime_path = ${JSON.stringify(await findProgram(ociRuntime))}
 runtime_root = ${at("oci")}
 monitor_cgroup = "pod"
 [crio.image]

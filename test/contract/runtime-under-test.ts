@@ -67,9 +67,8 @@ export async function startFakeRuntime(): Promise<RuntimeUnderTest> {
 /** Why the cases cannot run on real containerd here; undefined where they can. */
 export async function readWhyNoContainerd(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return "this is not root";
-  const searchPath = process.env["PATH"] ?? "";
   for (const program of [process.env["NODELET_TEST_CONTAINERD"] || "containerd", "runc", "busybox"]) {
-    if ((await findProgram(program, searchPath)) === undefined) return `${program} is not installed`;
+    if ((await findProgram(program)) === undefined) return `${program} is not installed`;
   }
   return (await findCniBinDirectory()) === undefined ? "the CNI plugins are not installed" : undefined;
 }

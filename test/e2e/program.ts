@@ -18,8 +18,11 @@ export interface RunningProgram {
 
 const LIMIT_MS = 100_000;
 
-/** With the umask of a hardened machine: what is written must have the rights that it needs all the same. */
-const UNDER_UMASK = 'umask 077; exec "$0" "$@"';
+/**
+ * With the umask of a hardened machine, whose users must be able to read what is for them all the same, and the search path
+ * that `su` leaves, in which no program of administrators is.
+ */
+const AS_AFTER_SU = 'umask 077; PATH=/usr/local/bin:/usr/bin:/bin; exec "$0" "$@"';
 
 /** Starts `nodelet` with these arguments. */
 export function startProgram(...args: string[]): RunningProgram {
@@ -28,7 +31,7 @@ export function startProgram(...args: string[]): RunningProgram {
 
 function start(args: readonly string[], timeout?: number): RunningProgram {
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
-  const child = spawn("sh", ["-c", UNDER_UMASK, process.execPath, PROGRAM, ...args], {
+  const child = spawn("sh", ["-c", AS_AFTER_SU, process.execPath, PROGRAM, ...args], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
     timeout,

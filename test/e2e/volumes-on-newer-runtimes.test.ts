@@ -44,7 +44,7 @@ async function buildWeights(): Promise<Buffer> {
 
 /** The demo image, where the user nobody is in one more group. */
 async function buildWithGroup(): Promise<Buffer> {
-  const path = await findProgram("busybox", process.env["PATH"] ?? "");
+  const path = await findProgram("busybox");
   const busybox = await readFile(path ?? "busybox");
   const { entries, ...demo } = computeDemoImage({
     architecture: ARCHITECTURE,

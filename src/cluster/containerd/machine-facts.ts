@@ -3,6 +3,7 @@ import { delimiter, join } from "node:path";
 import { CodedError } from "../../base/errors.ts";
 import { readMountTable } from "../../host/linux/mounts/mount-table.ts";
 import { readDefaultInterface } from "../../host/linux/network/default-route.ts";
+import { computeSearchPath } from "../../host/linux/system/search-path.ts";
 import { findMountOf } from "./mount-info.ts";
 
 const CAP_SYS_RESOURCE = 24n;
@@ -53,9 +54,9 @@ export async function readDefaultMtu(): Promise<number | undefined> {
 }
 
 /** Finds the absolute path of a program: `name` itself when it is a path, else the first match on the search path. */
-export async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
+export async function findProgram(name: string): Promise<string | undefined> {
   if (name.includes("/")) return (await exists(name)) ? name : undefined;
-  for (const directory of searchPath.split(delimiter)) {
+  for (const directory of computeSearchPath(process.env["PATH"]).split(delimiter)) {
     if (directory !== "" && (await exists(join(directory, name)))) return join(directory, name);
   }
   return undefined;

@@ -7,6 +7,7 @@ import { createMetrics } from "../../base/metrics.ts";
 import { connectCri } from "../../cri/connect.ts";
 import { StatusRequest } from "../../cri/gen/cri-v1.ts";
 import { isCriError } from "../../cri/port.ts";
+import { computeSearchPath } from "../../host/linux/system/search-path.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { PAUSE_IMAGE } from "../images/image-references.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
@@ -141,7 +142,7 @@ interface Program {
 }
 
 async function readProgram(name: string): Promise<Program> {
-  const path = await findProgram(name, process.env["PATH"] ?? "");
+  const path = await findProgram(name);
   if (path === undefined)
     throw new CodedError<ContainerdErrorCode>("containerd-missing", `${name} is not installed: install containerd`);
   const printed = await runCommand(path, ["--version"]);
@@ -204,7 +205,10 @@ async function spawnContainerd(layout: RuntimeLayout, options: SpawnOptions): Pr
   return await startDaemon({
     command,
     args,
-    environment: { ...process.env, PATH: `${dirname(options.path)}:${process.env["PATH"] ?? ""}` },
+    environment: {
+      ...process.env,
+      PATH: computeSearchPath([dirname(options.path), process.env["PATH"] ?? ""].join(":")),
+    },
     logFile: layout.logFile,
     pidFile: layout.pidFile,
     gracePeriodMs: STOP_GRACE_PERIOD_MS,

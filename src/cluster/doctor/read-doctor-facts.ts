@@ -16,9 +16,6 @@ import type { CgroupFacts, DoctorFacts } from "./doctor-facts.ts";
 import { readRuntimeWord } from "./read-runtime-word.ts";
 import { UP_PROGRAMS } from "./up-programs.ts";
 
-/** The directories of root's programs. The caller's search path does not matter. */
-const SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
 /** Reads the facts, and tries what can only be found out by trying. It leaves no lasting change. */
 export async function readDoctorFacts(stateDirectory: string, ports: readonly number[]): Promise<DoctorFacts> {
   const mounts = await readMountTable();
@@ -40,7 +37,7 @@ export async function readDoctorFacts(stateDirectory: string, ports: readonly nu
     nft: await readVersion("nft"),
     nftProblem: await readNftProblem(),
     missingPrograms: await findMissingPrograms(),
-    busybox: (await findProgram("busybox", SEARCH_PATH)) !== undefined,
+    busybox: (await findProgram("busybox")) !== undefined,
     cniBinDirectory: await findCniBinDirectory(),
     swapBytes: await readSwapBytes(),
     hasSysResource: await readHasSysResource(),
@@ -49,7 +46,7 @@ export async function readDoctorFacts(stateDirectory: string, ports: readonly nu
     bridgeCallsIptables: bridgeCalls === undefined ? undefined : bridgeCalls === "1",
     forwardPolicy: findPolicy(filterRules, "FORWARD"),
     inputPolicy: acceptsBridge(filterRules) ? "ACCEPT" : findPolicy(filterRules, "INPUT"),
-    foreignFirewalls: await readForeignFirewalls((await findProgram("nft", SEARCH_PATH)) ?? "nft"),
+    foreignFirewalls: await readForeignFirewalls((await findProgram("nft")) ?? "nft"),
     portsTaken,
     disk: await readDisk(stateDirectory),
     runningPid: await readLockHolder(computeStateLayout(stateDirectory).lock).catch(() => undefined),
@@ -90,14 +87,14 @@ async function tryOverlay(stateDirectory: string): Promise<boolean | undefined> 
 
 /** Returns the first line that `--version` prints. */
 async function readVersion(name: string): Promise<string | undefined> {
-  const path = await findProgram(name, SEARCH_PATH);
+  const path = await findProgram(name);
   if (path === undefined) return undefined;
   return (await runCommand(path, ["--version"]).catch(() => "")).split("\n")[0]?.trim();
 }
 
 /** Tries what the proxy of services does first, without changing anything. */
 async function readNftProblem(): Promise<string | undefined> {
-  const path = await findProgram("nft", SEARCH_PATH);
+  const path = await findProgram("nft");
   if (path === undefined || process.geteuid?.() !== 0) return undefined;
   return await runCommand(path, ["list", "tables"]).then(
     () => undefined,
@@ -108,7 +105,7 @@ async function readNftProblem(): Promise<string | undefined> {
 async function findMissingPrograms(): Promise<string[]> {
   const missing: string[] = [];
   for (const name of Object.keys(UP_PROGRAMS)) {
-    if ((await findProgram(name, SEARCH_PATH)) === undefined) missing.push(name);
+    if ((await findProgram(name)) === undefined) missing.push(name);
   }
   return missing;
 }
@@ -120,7 +117,7 @@ async function readSwapBytes(): Promise<number> {
 
 /** The rules of the filter table; empty when they cannot be read. */
 async function readFilterRules(): Promise<string> {
-  const path = await findProgram("iptables", SEARCH_PATH);
+  const path = await findProgram("iptables");
   if (path === undefined || process.geteuid?.() !== 0) return "";
   return await runCommand(path, ["--wait", "--list-rules"]).catch(() => "");
 }

@@ -13,8 +13,6 @@ interface BuiltImage {
   tar: string;
 }
 
-const SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
-
 /**
  * Writes the pause and the demo image into `directory` as tar files. They are made from this machine's files, without a
  * registry. Rejects with `busybox-missing` where there is no static busybox.
@@ -52,7 +50,7 @@ export function computePauseImage(architecture: Architecture): ImageContent {
 }
 
 async function readDemoImage(architecture: Architecture): Promise<ImageContent> {
-  const path = await findProgram("busybox", SEARCH_PATH);
+  const path = await findProgram("busybox");
   if (path === undefined) throw new CodedError("busybox-missing", "no busybox: install busybox-static");
   const data = await readFile(path);
   if (isDynamic(data))

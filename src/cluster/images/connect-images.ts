@@ -28,7 +28,7 @@ export async function connectImages(
   if (found?.isSocket() !== true) {
     throw new CodedError("not-running", `no containerd of nodelet runs in ${directory}. Start it: nodelet up`);
   }
-  const path = await findProgram(binary, process.env["PATH"] ?? "");
+  const path = await findProgram(binary);
   if (path === undefined) throw new CodedError("containerd-missing", `${binary} is not installed: install containerd`);
   return {
     cri: connectCri({ endpoint: `unix://${socket}`, log: silentLog, metrics: createMetrics() }),

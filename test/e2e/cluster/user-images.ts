@@ -16,7 +16,7 @@ export function userImage(user: string): string {
 
 /** Gives the runtime an image of each `USER`. It knows `app` (1001, group 1002, also in team, 3003) and `zero` (0). */
 export async function importUserImages(node: NodeUnderTest, users: readonly string[]): Promise<void> {
-  const busybox = await findProgram("busybox", process.env["PATH"] ?? "");
+  const busybox = await findProgram("busybox");
   if (busybox === undefined) throw new Error("no busybox: install busybox-static");
   const architecture = process.arch === "arm64" ? "arm64" : "amd64";
   const demo = computeDemoImage({ architecture, busybox: await readFile(busybox), applets: APPLETS });

@@ -12,8 +12,7 @@ const TOOLS = {
 
 /** Rejects with the packages that are missing, where one is. */
 export async function requireTools(names: readonly (keyof typeof TOOLS)[]): Promise<void> {
-  const path = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`;
-  const found = await Promise.all(names.map(async (name) => await findProgram(name, path)));
+  const found = await Promise.all(names.map(async (name) => await findProgram(name)));
   const missing = names.filter((_, index) => found[index] === undefined);
   if (missing.length === 0) return;
   const packages = [...new Set(missing.map((name) => TOOLS[name]))].join(" ");

@@ -21,8 +21,6 @@ interface RunOptions {
 
 /** The limit for the output, and for the errors; the rest is thrown away. */
 const MAX_OUTPUT_BYTES = 64 * 1024;
-/** A service is often started with a path that lacks the directories of an administrator's programs. */
-const PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
 
 /**
  * Programs run in the C locale, and see none of this process's variables but `PATH`. Rejects with `ETIMEDOUT`, with
@@ -30,7 +28,7 @@ const PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
  */
 export function createMountPrograms(programs: Pick<Programs, "run">): RunMountProgram {
   return async (name, args, { timeoutMs, signal, descriptors = [] }) => {
-    const environment = { PATH: `${process.env["PATH"] ?? ""}:${PATH}`, LC_ALL: "C" };
+    const environment = { LC_ALL: "C" };
     const output = { maxBytes: MAX_OUTPUT_BYTES, atLimit: "cut", maxErrorBytes: MAX_OUTPUT_BYTES } as const;
     const run = { path: name, args, environment, inheritsEnvironment: false, timeoutMs, descriptors, output };
     const outcome = await programs.run(run, signal);

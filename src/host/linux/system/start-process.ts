@@ -3,6 +3,7 @@ import { Readable, type Writable } from "node:stream";
 import type { Clock, Timer } from "../../../base/clock.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import type { ProgramFailure, StreamedRun } from "../../programs-port.ts";
+import { computeSearchPath } from "./search-path.ts";
 import { withoutService } from "./service-notifier.ts";
 
 /** A process that was started in a process group of its own, so that all of its descendants are killed with it. */
@@ -45,9 +46,10 @@ const KILL_GRACE_MS = 1_000;
 /** A process that cannot be started counts as one that has ended already. */
 export function startProcess(run: Omit<StreamedRun, "timeoutMs">, options: StartOptions): StartedProcess {
   const { path, args, environment, inheritsEnvironment = true, descriptors = [] } = run;
+  const inherited = inheritsEnvironment ? withoutService(process.env) : {};
   try {
     const child = spawn(path, args, {
-      env: inheritsEnvironment ? { ...withoutService(process.env), ...environment } : environment,
+      env: { ...inherited, PATH: computeSearchPath(process.env["PATH"]), ...environment },
       stdio: [options.stdin, "pipe", "pipe", ...descriptors],
       detached: true,
     });
