@@ -32,9 +32,9 @@ import { describeRunningPods } from "./pod-table.ts";
 import { joinWaits } from "./progress.ts";
 import { requireRoot } from "./require-root.ts";
 import { actAsFirstProcess } from "./up/first-process.ts";
-import { alsoToJournal } from "./up/journal-log.ts";
 import { readUpConfiguration, type UpConfiguration } from "./up/read-up-configuration.ts";
 import { stopOnSignals } from "./up/stop-on-signals.ts";
+import { alsoToJournal, alsoToTerminal } from "./up/told-log.ts";
 import { formatUpConfiguration, type UpValues } from "./up/up-configuration.ts";
 import type { UpOptions, UpSources } from "./up/up-options.ts";
 import { UP_SCHEMA_FILE } from "./up/up-schema.ts";
@@ -115,9 +115,11 @@ async function superviseOnce(layout: StateLayout, supervision: Supervision): Pro
 
 /** Whatever ends it, its log says so, also where nobody sees the error that is thrown. */
 async function supervise(layout: StateLayout, supervision: Supervision): Promise<number> {
-  const log = openSupervisorLog(layout, supervision.options);
+  const { options, link } = supervision;
+  const inJournal = isJournal(process.stderr.fd, process.env);
+  const log = openSupervisorLog(layout, options, inJournal);
   try {
-    return await superviseNode(layout, supervision, log);
+    return await superviseNode(layout, supervision, inJournal ? log : alsoToTerminal(log, link.progress));
   } catch (error) {
     if (!isAbort(error)) log.error("nodelet cannot go on", { error: messageOf(error) });
     throw error;
@@ -227,9 +229,9 @@ function followConfiguration(
   return watchUpConfiguration({ clock: systemClock, files: linuxFiles, read, say }, configuration, signal).look;
 }
 
-function openSupervisorLog(layout: StateLayout, flags: LogFlags): Log {
+function openSupervisorLog(layout: StateLayout, flags: LogFlags, inJournal: boolean): Log {
   const log = openFileLog(layout, flags);
-  if (!isJournal(process.stderr.fd, process.env)) return log;
+  if (!inJournal) return log;
   return alsoToJournal(log, {
     write: (line) => process.stderr.write(line),
     now: Date.now,

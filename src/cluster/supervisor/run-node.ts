@@ -139,10 +139,7 @@ async function startCompanion({ name, start }: Companion, deps: NodeDeps & { tim
   try {
     return { name, start, first: await deps.timed(name, start, () => `${name} is ready`) };
   } catch (error) {
-    if (!isAbort(error)) {
-      deps.log.error(`${name} does not start`, { error: messageOf(error) });
-      deps.progress(`${name} does not start, and is tried again: ${messageOf(error)}`);
-    }
+    if (!isAbort(error)) deps.log.error(`${name} does not start, and is tried again`, { error: messageOf(error) });
     const exited = Promise.resolve({ code: 1, signal: null });
     return { name, start, first: { pid: 0, exited, stop: async () => undefined } };
   }

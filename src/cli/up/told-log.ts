@@ -11,14 +11,26 @@ interface JournalDeps {
 export function alsoToJournal(log: Log, { write, now }: JournalDeps): Log {
   const at = (level: "error" | "warn") => createLineLog((line) => write(JOURNAL_PRIORITIES[level] + line), now);
   const [errors, warnings] = [at("error"), at("warn")];
+  return alsoTo(log, { error: errors.error, warn: warnings.warn });
+}
+
+/** Tells errors on the terminal, too: a node that lacks something runs on, and nobody reads its log unasked. */
+export function alsoToTerminal(log: Log, tell: (line: string) => void): Log {
+  const error = (message: string, { error: cause, mend }: LogFields = {}) => {
+    tell([message, ...[cause, mend].filter((part) => typeof part === "string")].join(": "));
+  };
+  return alsoTo(log, { error, warn: () => undefined });
+}
+
+function alsoTo(log: Log, others: Pick<Log, "error" | "warn">): Log {
   const bind = (own: Log, bound: LogFields): Log => ({
     error(message, fields) {
       own.error(message, fields);
-      errors.error(message, { ...bound, ...fields });
+      others.error(message, { ...bound, ...fields });
     },
     warn(message, fields) {
       own.warn(message, fields);
-      warnings.warn(message, { ...bound, ...fields });
+      others.warn(message, { ...bound, ...fields });
     },
     info: own.info,
     debug: own.debug,
