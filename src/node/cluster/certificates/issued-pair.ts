@@ -1,7 +1,7 @@
 import type { CertificateSubject } from "../../../pki/certificate-names.ts";
 import { type KeyedCertificate, readCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
 import { CertificateError } from "./certificate-error.ts";
-import { formatPair, readPair } from "./pem-pair.ts";
+import { formatPair, MAX_CERTIFICATES, readPair } from "./pem-pair.ts";
 import { findMissing } from "./rotation-plan.ts";
 
 interface Issued {
@@ -17,8 +17,6 @@ interface Issued {
   readonly now: number;
 }
 
-/** Real chains have two or three; each connection sends all of them. */
-export const MAX_CERTIFICATES = 16;
 const MAX_PAIR_CHARACTERS = 128 * 1024;
 
 /**

@@ -9,7 +9,7 @@ import type { KubeClient } from "../../../kube/port.ts";
 import { readCertificateRequest } from "../../../pki/certificate-request.ts";
 import { readCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
 import { CertificateError } from "./certificate-error.ts";
-import { MAX_CERTIFICATES } from "./issued-pair.ts";
+import { MAX_CERTIFICATES } from "./pem-pair.ts";
 
 export interface RequestDeps {
   readonly client: Pick<KubeClient, "create" | "get" | "list" | "watch">;
