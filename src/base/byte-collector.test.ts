@@ -39,6 +39,19 @@ describe("collected pieces", () => {
     }
   });
 
+  it.each([0, 1, 300, 1_300])("are put together in turns of some megabytes: %s pieces of 64 KiB", async (count) => {
+    const collector = createByteCollector();
+    const pieces = Array.from({ length: count }, (_, index) => Buffer.alloc(64 * 1024, index));
+    for (const piece of pieces) collector.add(piece);
+    let pauses = 0;
+    const whole = await collector.takeInTurns(async () => {
+      pauses++;
+      expect(collector.length).toBe(0);
+    });
+    expect(whole.equals(Buffer.concat(pieces))).toBe(true);
+    expect(pauses).toBe(Math.floor((count * 64 * 1024) / (2 * MIB)));
+  });
+
   it("is the very piece where there is one", () => {
     const piece = Buffer.from("whole");
     const collector = createByteCollector();

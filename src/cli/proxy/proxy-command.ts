@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { isRangeOf } from "../../proxy/rules/address-family.ts";
-import { wholeNumber } from "../flag-values.ts";
+import { bridgeName, wholeNumber } from "../flag-values.ts";
 import { addLogOptions, type LogFlags } from "../log-options.ts";
 
 /** The options as commander reads them. */
@@ -17,6 +17,7 @@ export interface ProxyCommand extends LogFlags {
   healthzBindAddress: BindAddress | false;
   metricsBindAddress: BindAddress | false;
   networkPolicies: boolean;
+  podBridgeInterface?: string;
   nftTable: string;
   cleanup: boolean;
 }
@@ -61,6 +62,12 @@ export function addProxy(program: Command, run: (options: ProxyCommand) => Promi
       "--network-policies",
       "keep to network policies too, which takes the right to read pods, namespaces and policies",
       false,
+    )
+    .addOption(
+      new Option(
+        "--pod-bridge-interface <name>",
+        "the bridge of the pods, on which policies leave no way by link-local, multicast and broadcast addresses",
+      ).argParser(bridgeName),
     )
     .addOption(
       new Option("--nft-table <name>", "the table of nftables that holds all rules")

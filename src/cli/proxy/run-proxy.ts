@@ -66,6 +66,7 @@ async function serveUntilStopped(options: ProxyCommand, { host, log, signal }: P
       masqueradeAll: options.masqueradeAll,
       masqueradeBit: options.masqueradeBit,
       networkPolicies: options.networkPolicies,
+      ...(options.podBridgeInterface !== undefined && { podBridge: options.podBridgeInterface }),
       table: options.nftTable,
       families: await readFamilies(host),
     },

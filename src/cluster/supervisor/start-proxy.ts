@@ -65,6 +65,7 @@ async function launch(layout: StateLayout, options: ProxyOptions): Promise<Daemo
       `--cluster-cidr=${options.podCidr}`,
       `--service-cidr=${options.serviceCidr}`,
       "--network-policies",
+      `--pod-bridge-interface=${options.bridge ?? DEFAULT_BRIDGE}`,
       `--nft-table=${tableOf(options.bridge ?? DEFAULT_BRIDGE)}`,
       `--healthz-bind-address=${LOOPBACK}:${port}`,
       "--metrics-bind-address=",
@@ -127,11 +128,13 @@ async function checkHealth(port: number): Promise<void> {
 
 /**
  * Makes the kernel show bridged packets to the rules. The answer of a pod to another one on its bridge would otherwise
- * pass them by, and come from an address that was not called. False where the kernel cannot.
+ * pass them by, and come from an address that was not called. False where the kernel cannot for a family of the pods.
+ * That of IPv6 is turned on in any case: pods have addresses of their link also where nobody gives them others.
  */
 async function showBridgedPackets(podCidr: string): Promise<boolean> {
   const families = new Set(podCidr.split(",").map(familyOf));
   let areShown = true;
+  await turnOn(BRIDGE_SWITCHES.IPv6);
   for (const family of families) areShown = (await turnOn(BRIDGE_SWITCHES[family])) && areShown;
   return areShown;
 }

@@ -11,6 +11,7 @@ import { readAnswerError } from "./answer-error.ts";
 import type { CallMetrics } from "./call-metrics.ts";
 import type { ApiRequest, Caller } from "./caller.ts";
 import { type CallDeadline, createDeadline } from "./deadline.ts";
+import { nextTurn } from "./next-turn.ts";
 import { type AttemptOutcome, planCallRetry } from "./plan-retry.ts";
 import type { Lane, Transport } from "./transport/create-transport.ts";
 import { TIMED_OUT, TransportError, type WireAnswer } from "./transport/wire.ts";
@@ -218,7 +219,7 @@ async function readSuccess(what: string, answer: WireAnswer, maxBytes: number): 
     collected.add(chunk);
     if (collected.length > limit) throw new CodedError("too-long", `the answer is longer than ${limit} bytes`);
   });
-  const body = collected.take();
+  const body = await collected.takeInTurns(nextTurn);
   if (!isSuccess) throw readAnswerError(what, status, body);
   return body;
 }

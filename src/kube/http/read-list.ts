@@ -3,6 +3,7 @@ import { isRecord } from "../../api/object.ts";
 import { KubeUnreachableError } from "../port.ts";
 import { excerptOf } from "./answer-error.ts";
 import { findItems } from "./find-items.ts";
+import { nextTurn } from "./next-turn.ts";
 import { parseAnswer } from "./parse-answer.ts";
 import { readAs } from "./read-object.ts";
 
@@ -47,7 +48,7 @@ export async function readList<T>(resource: KubeResource<T>, body: Buffer, maxIt
     items.push(readAs(resource, parseAnswer(body.subarray(start, end)), () => "an item of the list"));
     if (end < turnEndsAt) continue;
     turnEndsAt = end + TURN_BYTES;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 }
 

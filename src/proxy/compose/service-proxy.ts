@@ -35,6 +35,8 @@ interface ServiceProxyOptions extends ServiceRuleOptions {
   readonly table: string;
   /** True: network policies are kept to, which takes the right to read pods, namespaces and policies. */
   readonly networkPolicies: boolean;
+  /** The bridge that pods are on, for policies. */
+  readonly podBridge?: string;
   /** The families that this machine has. */
   readonly families: readonly AddressFamily[];
 }
@@ -56,7 +58,8 @@ export function createServiceProxy(deps: ServiceProxyDeps, options: ServiceProxy
   const health = createProxyHealth(clock);
   const countTurn = declareSyncMetrics(metrics, options.families);
   const services = createServiceCompiler(options, log);
-  const place = { nodeName: options.nodeName, podCidrs: options.clusterCidrs };
+  const { nodeName, clusterCidrs: podCidrs, podBridge } = options;
+  const place = { nodeName, podCidrs, ...(podBridge !== undefined && { podBridge }) };
   const policies = options.networkPolicies ? [createPolicyCompiler(place)] : [];
   const compilers: readonly RuleCompiler[] = [services, ...policies];
   const healthServers = createHealthServers({ listen, log, isHealthy: health.isHealthy });
@@ -76,7 +79,7 @@ export function createServiceProxy(deps: ServiceProxyDeps, options: ServiceProxy
     { table: options.table, families: options.families, checkPeriodMs: CHECK_PERIOD_MS },
   );
   const kinds = compilers.flatMap((compiler) => compiler.kinds);
-  const { reflectors } = watchCluster(deps, { kinds, nodeName: options.nodeName }, (changes) => {
+  const { reflectors } = watchCluster(deps, { kinds, nodeName }, (changes) => {
     health.queued();
     loop.offer(changes);
   });

@@ -16,6 +16,8 @@ export interface PolicyPlace {
   readonly nodeName: string;
   /** The addresses of pods; where there are none, a pod is open until its address is known. */
   readonly podCidrs: readonly string[];
+  /** The bridge that the pods are on; where there is none, what pods of one link say to each other is left alone. */
+  readonly podBridge?: string;
 }
 
 interface BaseFacts extends PolicyPlace {
@@ -24,8 +26,11 @@ interface BaseFacts extends PolicyPlace {
 }
 
 const ESTABLISHED = "ct state established,related accept";
-/** Who is who on a link is asked by packets of IPv6 that the bridge shows us, too. */
-const NEIGHBORS = "icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit, nd-router-advert } accept";
+/** Who is who on a link, and who listens to whom, is asked by packets of IPv6 that the bridge shows us, too. */
+const NEIGHBORS = [
+  "icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit, nd-router-advert } accept",
+  "icmpv6 type { mld-listener-query, mld-listener-report, mld-listener-done, mld2-listener-report } accept",
+];
 /** The cluster's names are served by the node, which no selector of a policy can name. */
 const NAMES_SERVED = "meta l4proto { tcp, udp } th dport 53 accept";
 
@@ -36,11 +41,11 @@ const NAMES_SERVED = "meta l4proto { tcp, udp } th dport 53 accept";
  */
 export function computePolicyBase(policies: readonly NamedPolicy[], facts: BaseFacts): RuleFragment | undefined {
   if (policies.length === 0) return undefined;
-  const { family, pods } = facts;
+  const { family, pods, podBridge } = facts;
   const address = ADDRESS_TYPES[family];
   const common = [
     ESTABLISHED,
-    ...(family === "ip6" ? [NEIGHBORS] : []),
+    ...(family === "ip6" ? NEIGHBORS : []),
     `${family} saddr . ${family} daddr @${POLICY_NAMES.self} accept`,
   ];
   const entry = (name: string, hook: string, ...rules: string[]): RuleChain => {
@@ -59,11 +64,29 @@ export function computePolicyBase(policies: readonly NamedPolicy[], facts: BaseF
       unknownChain("ingress", policies, facts),
       directionChain("egress", policies, family),
       directionChain("ingress", policies, family),
-      entry("policy-forward-egress", "forward priority 0", "jump policy-egress"),
+      entry("policy-forward-egress", "forward priority 0", ...linkRules(podBridge, family), "jump policy-egress"),
       entry("policy-forward-ingress", "forward priority 1", "jump policy-ingress"),
-      entry("policy-input-egress", "input priority 0", NAMES_SERVED, "jump policy-egress"),
+      entry(
+        "policy-input-egress",
+        "input priority 0",
+        NAMES_SERVED,
+        ...linkRules(podBridge, family),
+        "jump policy-egress",
+      ),
     ],
   };
+}
+
+/**
+ * Drops what goes by addresses that no policy can name: those of IPv6 that every pod gives itself on its link, also where
+ * the cluster has IPv4 alone, and those of all who are there, of which some may be closed. Whose they are cannot be told,
+ * so that no pod of the bridge has them while there is a policy.
+ */
+function linkRules(podBridge: string | undefined, family: AddressFamily): string[] {
+  if (podBridge === undefined) return [];
+  const from = `iifname "${podBridge}"`;
+  if (family === "ip") return [`${from} fib daddr type { broadcast, multicast } drop`];
+  return [`${from} ip6 saddr fe80::/10 drop`, `${from} ip6 daddr { fe80::/10, ff00::/8 } drop`];
 }
 
 /** Each policy may let the packet through; a pod of any policy is closed to the rest. */

@@ -164,6 +164,23 @@ describe("the table", () => {
     expect(table.elementsOf("policy-self").count).toBe(0);
   });
 
+  it("closes the ways past policies on the pods' bridge, and on no other", () => {
+    const chainsOf = (podBridge?: string) => {
+      const compiler = createPolicyCompiler({ ...PLACE, ...(podBridge !== undefined && { podBridge }) });
+      const { fragments } = compiler.compile([...CLUSTER, ...added("NetworkPolicy", policy({ podSelector: {} }))]);
+      const rulesOf = (family: "ip" | "ip6", chain: string) =>
+        (fragments[family].get("policy")?.chains ?? []).find(({ name }) => name === chain)?.rules ?? [];
+      return (["policy-forward-egress", "policy-input-egress"] as const).flatMap((chain) => [
+        ...rulesOf("ip", chain),
+        ...rulesOf("ip6", chain),
+      ]);
+    };
+    const many = 'iifname "br0" fib daddr type { broadcast, multicast } drop';
+    const own = ['iifname "br0" ip6 saddr fe80::/10 drop', 'iifname "br0" ip6 daddr { fe80::/10, ff00::/8 } drop'];
+    expect(chainsOf("br0").filter((rule) => rule.includes("br0"))).toEqual([many, ...own, many, ...own]);
+    expect(chainsOf().filter((rule) => rule.includes("iifname"))).toEqual([]);
+  });
+
   it("changes in its sets alone when pods come and go, and not at all when nothing of them matters", () => {
     const { change } = start();
     change(

@@ -6,7 +6,7 @@ import { createMetrics } from "../../../src/base/metrics.ts";
 import { listenHttp } from "../../../src/host/linux/network/listen-http.ts";
 import { systemClock } from "../../../src/host/linux/system/system-clock.ts";
 import { createServiceProxy } from "../../../src/proxy/compose/service-proxy.ts";
-import { ADDRESSES, createPacketNetwork, type PacketNetwork, POD_PORT } from "./packet-network.ts";
+import { ADDRESSES, createPacketNetwork, type PacketNetwork, POD_BRIDGE, POD_PORT } from "./packet-network.ts";
 import { createServedObjects } from "./served-objects.ts";
 
 const objects = createServedObjects();
@@ -38,7 +38,7 @@ beforeAll(async () => {
     },
     {
       ...{ nodeName: "node1", clusterCidrs: ["10.77.0.0/16"], serviceCidrs: [], nodePortAddresses: [] },
-      ...{ masqueradeAll: false, masqueradeBit: 14, networkPolicies: true },
+      ...{ masqueradeAll: false, masqueradeBit: 14, networkPolicies: true, podBridge: POD_BRIDGE },
       ...{ table: "nodelet-proxy-test", families: ["ip", "ip6"] },
     },
   );
@@ -137,6 +137,34 @@ describe("a network policy", () => {
     expect(await network.call("pod2", { ...closedPort, port: 53 })).toBe("ECONNREFUSED");
     await enforce({ ...way, egress: [{ to: [{ ipBlock: { cidr: "10.77.0.1/32" } }] }] }, toNode, "ECONNREFUSED");
   });
+
+  it("leaves no way by the addresses that pods give themselves on their link", async () => {
+    const called = { ...pod1, address: await network.linkLocal("pod1") };
+    const toPod = async () => nameIn(await network.call("pod2", called, SILENCE_MS));
+    objects.remove(policyOf({}));
+    await expect.poll(toPod, LIMIT).toBe("pod1");
+    const way = { podSelector: { matchLabels: { app: "pod2" } }, policyTypes: ["Egress"] };
+    await enforce(way, toNode, "no answer");
+    expect(await network.call("pod2", { ...closedPort, address: await network.linkLocal("node") }, SILENCE_MS)).toBe(
+      "no answer",
+    );
+    expect(await toPod()).toBe((await seesBridged("ip6tables")) ? "no answer" : "pod1");
+    await enforce({ podSelector: { matchLabels: { app: "pod1" } } }, fromClient, "no answer");
+    expect(await toPod()).toBe((await seesBridged("ip6tables")) ? "no answer" : "pod1");
+  });
+
+  it.each(["10.77.0.255", "255.255.255.255", "ff02::1%eth0"])(
+    "closes its pods to what is sent to all on their link: %s",
+    async (address) => {
+      const many = { protocol: "many", address, port: POD_PORT } as const;
+      const toMany = async () => nameIn(await network.call("pod2", many, SILENCE_MS));
+      const program = address.includes(":") ? "ip6tables" : "iptables";
+      objects.remove(policyOf({}));
+      await expect.poll(toMany, LIMIT).toBe("pod1");
+      await enforce({ podSelector: { matchLabels: { app: "pod1" } } }, fromClient, "no answer");
+      expect(await toMany()).toBe((await seesBridged(program)) ? "no answer" : "pod1");
+    },
+  );
 
   it("holds for a pod that starts, before anybody has told its address", async () => {
     const told = podOf("pod1", ADDRESSES.pod1);

@@ -16,14 +16,16 @@ export interface PacketNetwork {
    * `no answer` after the limit.
    */
   call(from: Place, to: Called, limitMs?: number): Promise<string>;
+  /** The address that a place has on the link of the pods without anybody having given it one. */
+  linkLocal(of: "node" | "pod1" | "pod2"): Promise<string>;
   /** Runs a program in the node's namespace and returns what it prints. */
   onNode(program: string, ...args: string[]): Promise<string>;
   destroy(): Promise<void>;
 }
 
-/** What is called. */
+/** What is called. `many` is UDP to an address of several, which any of them but the caller answers. */
 interface Called {
-  protocol: "tcp" | "udp";
+  protocol: "tcp" | "udp" | "many";
   address: string;
   port: number;
 }
@@ -43,6 +45,9 @@ export const ADDRESSES = {
   pod2v6: "fd77::12",
 } as const;
 
+/** The bridge of the pods. */
+export const POD_BRIDGE = "pods0";
+
 /** Both pods serve TCP and UDP on this port. */
 export const POD_PORT = 8080;
 
@@ -57,7 +62,7 @@ tcp.listen(Number(port), "::", () => udp.bind(Number(port), "::", () => console.
 `;
 
 const CLIENT = `
-const [protocol, address, port, limitMs] = process.argv.slice(1);
+const [protocol, address, port, limitMs, from] = process.argv.slice(1);
 const end = (text) => { console.log(text); process.exit(0); };
 setTimeout(() => end("no answer"), Number(limitMs));
 if (protocol === "tcp") {
@@ -66,8 +71,11 @@ if (protocol === "tcp") {
   socket.on("data", (data) => { text += data; }).on("error", (error) => end(error.code)).on("end", () => end(text));
 } else {
   const socket = require("node:dgram").createSocket(address.includes(":") ? "udp6" : "udp4");
-  socket.on("error", (error) => end(error.code)).on("message", (data) => end(String(data)));
-  socket.connect(Number(port), address, () => socket.send("?"));
+  socket.on("error", (error) => end(error.code)).on("message", (data) => {
+    if (!String(data).startsWith(from)) end(String(data));
+  });
+  if (protocol === "udp") socket.connect(Number(port), address, () => socket.send("?"));
+  else socket.bind(() => { socket.setBroadcast(true); socket.send("?", Number(port), address); });
 }
 `;
 
@@ -109,7 +117,11 @@ export async function createPacketNetwork(name: string): Promise<PacketNetwork> 
       },
     },
     call: async (from, { protocol, address, port }, limitMs = ANSWER_LIMIT_MS) =>
-      (await enter(from, process.execPath, "-e", CLIENT, protocol, address, `${port}`, `${limitMs}`)).trim(),
+      (await enter(from, process.execPath, "-e", CLIENT, protocol, address, `${port}`, `${limitMs}`, from)).trim(),
+    linkLocal: async (of) => {
+      const listed = await enter(of, "ip", "-6", "address", "show", "dev", of === "node" ? POD_BRIDGE : "eth0");
+      return `${/fe80::[0-9a-f:]*/.exec(listed)?.[0] ?? "none"}%eth0`;
+    },
     onNode: async (program, ...args) => await enter("node", program, ...args),
     destroy,
   };
@@ -119,17 +131,17 @@ type Enter = (place: Place, program: string, ...args: string[]) => Promise<strin
 
 async function joinNamespaces(namespaceOf: (place: Place) => string, enter: Enter): Promise<void> {
   const node = namespaceOf("node");
-  await enter("node", "ip", "link", "add", "pods0", "type", "bridge");
-  await enter("node", "ip", "address", "add", "10.77.0.1/24", "dev", "pods0");
-  await enter("node", "ip", "address", "add", "fd77::1/64", "dev", "pods0", "nodad");
-  await enter("node", "ip", "link", "set", "pods0", "up");
+  await enter("node", "ip", "link", "add", POD_BRIDGE, "type", "bridge");
+  await enter("node", "ip", "address", "add", "10.77.0.1/24", "dev", POD_BRIDGE);
+  await enter("node", "ip", "address", "add", "fd77::1/64", "dev", POD_BRIDGE, "nodad");
+  await enter("node", "ip", "link", "set", POD_BRIDGE, "up");
   await enter("node", "sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1");
   for (const [place, ipv4, ipv6] of [
     ["pod1", ADDRESSES.pod1, ADDRESSES.pod1v6],
     ["pod2", ADDRESSES.pod2, ADDRESSES.pod2v6],
   ] as const) {
     await enter(place, "ip", "link", "add", "eth0", "type", "veth", "peer", "name", place, "netns", node);
-    await enter("node", "ip", "link", "set", place, "master", "pods0", "up");
+    await enter("node", "ip", "link", "set", place, "master", POD_BRIDGE, "up");
     await enter("node", "bridge", "link", "set", "dev", place, "hairpin", "on");
     await enter(place, "ip", "address", "add", `${ipv4}/24`, "dev", "eth0");
     await enter(place, "ip", "address", "add", `${ipv6}/64`, "dev", "eth0", "nodad");

@@ -263,6 +263,24 @@ describe("what is of no use", () => {
     await expectComplete(rig);
   });
 
+  it.each<[string, (pem: string) => string]>([
+    ["nothing that can be read", () => "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"],
+    ["thousands of certificates", (pem) => pem.repeat(10_000)],
+  ])("%s under its request's name is no end for a node that starts again", async (_what, rewrite) => {
+    const rig = await createRig();
+    const first = rig.start();
+    const name = await rig.requested();
+    rig.stop();
+    await settled(rig.host, first).catch(() => undefined);
+    await rig.api.answerWith(name, rewrite);
+    signAtOnce(rig.api);
+    const run = rig.start();
+    await until(rig.host, () => rig.logged.some((line) => line.includes("could not be requested")));
+    await rig.host.clock.advance(10 * SECOND);
+    expect(await settled(rig.host, run)).toBe("issued");
+    await expectComplete(rig);
+  });
+
   it.each<[string, (text: string) => string]>([
     ["is torn", (text) => text.slice(0, 100)],
     ["is a key without a request, of a Go kubelet", (text) => text.slice(0, text.indexOf("-----BEGIN CERT"))],

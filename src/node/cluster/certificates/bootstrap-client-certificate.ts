@@ -10,7 +10,7 @@ import { type KeyedCertificate, readCertificate } from "../../../pki/read-certif
 import { CertificateError } from "./certificate-error.ts";
 import { type CertificateStore, createCertificateStore } from "./certificate-store.ts";
 import { type BootstrapConnection, isClientKubeconfigValid, writeClientKubeconfig } from "./client-kubeconfig.ts";
-import { readPair } from "./pem-pair.ts";
+import { takeIssuedPair } from "./issued-pair.ts";
 import { ensurePendingRequest, type PendingRequest, removePendingRequest } from "./pending-request.ts";
 import { requestCertificate } from "./request-certificate.ts";
 
@@ -134,12 +134,9 @@ async function ask(
   const answer = await requestCertificate(deps, pending, { waitMs: WAIT_MS, signal });
   switch (answer.kind) {
     case "issued": {
-      const pair = readPair(answer.certificatePem, pending.keyPem);
-      if (pair !== undefined && readCertificate(pair.certificatePem).notAfter > deps.clock.now()) return pair;
-      throw new CertificateError(
-        "incompatible",
-        `the certificate issued for csr "${csr}" is not for our key, or expired`,
-      );
+      const { certificatePem } = answer;
+      const { keyPem, subject } = pending;
+      return takeIssuedPair({ csr, certificatePem, keyPem, subject, now: deps.clock.now() });
     }
     case "denied":
     case "failed": {

@@ -3,9 +3,10 @@ import { MINUTE } from "../../../base/clock.ts";
 import type { Random } from "../../../base/random.ts";
 import type { CertificateSubject } from "../../../pki/certificate-names.ts";
 import { createCertificateRequest } from "../../../pki/certificate-request.ts";
-import { type KeyedCertificate, readCertificate } from "../../../pki/read-certificate.ts";
+import type { KeyedCertificate } from "../../../pki/read-certificate.ts";
 import { CertificateError } from "./certificate-error.ts";
-import { readPair } from "./pem-pair.ts";
+import type { PairName } from "./certificate-store.ts";
+import { takeIssuedPair } from "./issued-pair.ts";
 import { type NamedRequest, type RequestDeps, requestCertificate } from "./request-certificate.ts";
 import { isSameSubject } from "./rotation-plan.ts";
 
@@ -31,6 +32,7 @@ interface RenewalDeps extends RequestDeps {
 interface RenewalOptions {
   readonly signerName: string;
   readonly usages: readonly string[];
+  readonly pairName: PairName;
   subject(): CertificateSubject | undefined;
 }
 
@@ -80,7 +82,7 @@ export function createRenewal(deps: RenewalDeps, options: RenewalOptions): Renew
     }
   };
 
-  const follow = async ({ request, keyPem }: OpenRequest, signal: AbortSignal): Promise<KeyedCertificate> => {
+  const follow = async ({ request, keyPem, subject }: OpenRequest, signal: AbortSignal): Promise<KeyedCertificate> => {
     const { name: csr } = request;
     const answer = await requestCertificate(deps, request, { waitMs: WAIT_MS, signal });
     if (answer.kind === "timed-out") throw new Error(`csr "${csr}" is neither approved nor denied yet`);
@@ -92,13 +94,11 @@ export function createRenewal(deps: RenewalDeps, options: RenewalOptions): Renew
       case "failed":
         throw new CertificateError(answer.kind, answer.message);
       case "issued": {
-        const pair = readPair(answer.certificatePem, keyPem);
-        if (pair !== undefined && readCertificate(pair.certificatePem).notAfter > clock.now()) return pair;
-        open = undefined;
-        throw new CertificateError(
-          "incompatible",
-          `the certificate issued for csr "${csr}" is not for our key, or expired`,
-        );
+        const { certificatePem } = answer;
+        const { commonName, organizations = [] } = subject;
+        // As a client, the node must be who it was. What it serves with may lack what the signer does not give.
+        const asked = options.pairName === "kubelet-client" ? { commonName, organizations } : undefined;
+        return takeIssuedPair({ csr, certificatePem, keyPem, subject: asked, now: clock.now() });
       }
     }
   };

@@ -357,6 +357,68 @@ describe("a request", () => {
   });
 });
 
+/** Lets time pass, a second at a time, and gives the making of keys, which takes real time, its turns. */
+async function pass(host: Rig["host"], ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += SECOND) {
+    await host.clock.advance(SECOND);
+    for (let turn = 0; turn < 200; turn++) await host.clock.settle();
+  }
+}
+
+describe("an answer that lies", () => {
+  const damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  it.each<[string, (rig: Rig, name: string) => Promise<void>]>([
+    ["is nothing that can be read", ({ api }, name) => api.answerWith(name, () => "no certificate")],
+    ["is damaged", ({ api }, name) => api.answerWith(name, () => damaged)],
+    ["is for another key", ({ api }, name) => api.answerWith(name, () => api.authority.certificatePem)],
+    ["has expired", ({ api }, name) => api.approveAndSign(name, -1)],
+    ["comes with one that is damaged", ({ api }, name) => api.answerWith(name, (pem) => pem + damaged)],
+    ["comes with thousands", ({ api }, name) => api.answerWith(name, (pem) => pem.repeat(10_000))],
+    [
+      "is for somebody else",
+      async ({ api }, name) => {
+        api.approve(name);
+        await api.signWithoutNames(name, 100, "O=system:nodes, CN=system:node:node-2");
+      },
+    ],
+  ])("because it %s leaves what works in its place, and is asked for again more and more rarely", async (_, lie) => {
+    const rig = await createRig();
+    rig.api.hooks.created = (name) => rig.api.approveAndSign(name, LIFE_DAYS);
+    const { rotation, stop } = rig.start("kubelet-client");
+    await rig.issued(1);
+    const { host, api } = rig;
+    const path = `${DIRECTORY}/kubelet-client-current.pem`;
+    const before = { pair: rotation.current(), text: host.files.text(path) };
+    const failures = () => rig.logged.filter((line) => line.includes("could not be renewed")).length;
+    api.hooks.created = async (name) => await lie(rig, name);
+    await host.clock.advance(0.9 * LIFE);
+    for (let failed = 1; failed <= 8; failed++) {
+      await until(host, () => failures() >= failed, `failure ${failed}`);
+      await host.clock.advance(2 ** failed * 1.1 * SECOND + SECOND);
+    }
+    expect(rotation.current()).toEqual(before.pair);
+    expect(host.files.text(path)).toBe(before.text);
+    const asked = api.stored.size;
+    await pass(host, 2 * MINUTE);
+    expect(api.stored.size - asked).toBeLessThan(2);
+    api.hooks.created = (name) => api.approveAndSign(name, LIFE_DAYS);
+    await host.clock.advance(HOUR);
+    await rig.issued(2);
+    await stop();
+  });
+
+  it("because it ends after three seconds is asked for again every ten seconds", async () => {
+    const rig = await createRig();
+    rig.api.hooks.created = (name) => rig.api.approveAndSign(name, (3 * SECOND) / DAY);
+    const { stop } = rig.start("kubelet-client");
+    await rig.issued(1);
+    await pass(rig.host, 30 * SECOND);
+    expect(rig.api.stored.size).toBeGreaterThan(1);
+    expect(rig.api.stored.size).toBeLessThan(6);
+    await stop();
+  });
+});
+
 describe("the time that is left", () => {
   it("is a metric, infinite where there is no certificate", async () => {
     const rig = await createRig();

@@ -65,6 +65,8 @@ export interface RotationOptions {
 const LOOK_MS = MINUTE;
 const FIRST_RETRY_MS = 2 * SECOND;
 const MAX_RETRY_MS = 32 * SECOND;
+/** A certificate that has little time is not followed by the next at once. */
+const MIN_LIFE_MS = 10 * SECOND;
 /** The delay after a denial. Asking again at once would only fill the cluster with requests. */
 const FIRST_DENIED_RETRY_MS = 5 * MINUTE;
 const MAX_DENIED_RETRY_MS = 60 * MINUTE;
@@ -160,7 +162,8 @@ export function createCertificateRotation(deps: RotationDeps, options: RotationO
     log.info("Rotating certificates", { reason });
     try {
       await renew(subject, signal);
-      failures.clear(clock.monotonic());
+      const lifeMs = held === undefined ? Number.POSITIVE_INFINITY : held.facts.notAfter - clock.now();
+      failures.clear(clock.monotonic(), lifeMs < MIN_LIFE_MS ? MIN_LIFE_MS : SECOND);
     } catch (error) {
       if (signal.aborted) throw error;
       metrics.countFailure();
@@ -195,7 +198,8 @@ export function createCertificateRotation(deps: RotationDeps, options: RotationO
 interface Failures {
   /** Counts a failure and returns the delay. */
   count(error: unknown, now: number): number;
-  clear(now: number): void;
+  /** Forgets the failures; the delay holds for what comes next. */
+  clear(now: number, delayMs: number): void;
   waitMs(now: number): number;
 }
 
@@ -204,20 +208,24 @@ function createFailures(random: Random): Failures {
   let retryAt = Number.NEGATIVE_INFINITY;
   return {
     count(error, now) {
-      const isDenied = error instanceof CertificateError && (error.code === "denied" || error.code === "failed");
-      const range = isDenied
-        ? { initialMs: FIRST_DENIED_RETRY_MS, maxMs: MAX_DENIED_RETRY_MS }
-        : { initialMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS };
       inARow++;
-      const delayMs = jitter(random, computeBackOff(inARow, range), 0.1);
+      const delayMs = jitter(random, computeBackOff(inARow, retryRange(error)), 0.1);
       retryAt = now + delayMs;
       return delayMs;
     },
-    clear(now) {
+    clear(now, delayMs) {
       inARow = 0;
       // A subject that changes all the time is followed, but not more often than once per second.
-      retryAt = now + SECOND;
+      retryAt = now + delayMs;
     },
     waitMs: (now) => Math.max(0, retryAt - now),
   };
+}
+
+/** Each request that was answered, with a no or with what is of no use, stays in the cluster for an hour. */
+function retryRange(error: unknown): { readonly initialMs: number; readonly maxMs: number } {
+  const code = error instanceof CertificateError ? error.code : undefined;
+  const isDenied = code === "denied" || code === "failed";
+  const initialMs = isDenied ? FIRST_DENIED_RETRY_MS : FIRST_RETRY_MS;
+  return { initialMs, maxMs: isDenied || code === "incompatible" ? MAX_DENIED_RETRY_MS : MAX_RETRY_MS };
 }

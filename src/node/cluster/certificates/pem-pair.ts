@@ -1,5 +1,8 @@
 import { isUsablePair, type KeyedCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
 
+/** Real chains have two or three certificates; each connection sends all of them. */
+export const MAX_CERTIFICATES = 16;
+
 const PRIVATE_KEY = /-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----[^-]+-----END \1-----/;
 const REQUEST = /-----BEGIN CERTIFICATE REQUEST-----[^-]+-----END CERTIFICATE REQUEST-----/;
 

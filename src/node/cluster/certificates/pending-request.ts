@@ -8,6 +8,7 @@ import type { NamedRequest } from "./request-certificate.ts";
 
 /** A node's request for its first certificate, with the key that is kept until it is answered. */
 export interface PendingRequest extends NamedRequest {
+  readonly subject: NodeSubject;
   readonly keyPem: string;
 }
 
@@ -79,7 +80,14 @@ function describe(
   subject: NodeSubject,
   { requestPem, keyPem }: { requestPem: string; keyPem: string },
 ): PendingRequest {
-  return { name: digestName(subject, keyPem), requestPem, keyPem, signerName: CLIENT_SIGNER, usages: CLIENT_USAGES };
+  return {
+    name: digestName(subject, keyPem),
+    subject,
+    requestPem,
+    keyPem,
+    signerName: CLIENT_SIGNER,
+    usages: CLIENT_USAGES,
+  };
 }
 
 /** This is upstream's `digestedName`: the same key, subject and usages always have the same name. */

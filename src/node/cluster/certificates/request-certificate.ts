@@ -9,6 +9,7 @@ import type { KubeClient } from "../../../kube/port.ts";
 import { readCertificateRequest } from "../../../pki/certificate-request.ts";
 import { readCertificate, splitCertificates } from "../../../pki/read-certificate.ts";
 import { CertificateError } from "./certificate-error.ts";
+import { MAX_CERTIFICATES } from "./pem-pair.ts";
 
 export interface RequestDeps {
   readonly client: Pick<KubeClient, "create" | "get" | "list" | "watch">;
@@ -91,7 +92,7 @@ async function submit(
     if (!isApiError(error, "AlreadyExists")) throw explain(error);
   }
   const found = await client.get(CERTIFICATE_SIGNING_REQUESTS, { namespace: "", name }, options);
-  const problem = await findDifference(found, object, clock.now());
+  const problem = await findDifference(found, object, clock.now()).catch(messageOf);
   if (problem !== undefined) {
     throw new CertificateError("incompatible", `retrieved csr is not compatible: ${problem}`);
   }
@@ -123,6 +124,7 @@ async function findDifference(
   if (theirs?.subject !== mine?.subject) return "csr subjects differ";
   if (theirs?.publicKeyPem !== mine?.publicKeyPem) return "csr is of another key";
   const issued = splitCertificates(decode(found.status?.certificate ?? ""));
+  if (issued.length > MAX_CERTIFICATES) return "csr has too many certificates";
   const isExpired = issued.some((pem) => readCertificate(pem).notAfter <= now);
   return isExpired ? "one of the certificates for the CSR has expired" : undefined;
 }

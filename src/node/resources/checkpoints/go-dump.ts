@@ -63,6 +63,11 @@ export function goList<T>(items: readonly T[] | undefined, convert: (item: T) =>
   return items === undefined ? { kind: "nil" } : { kind: "list", items: items.map(convert) };
 }
 
+/** A slice of bytes; undefined is Go's nil slice. One value stands for all of them, because they may be many. */
+export function goBytes(bytes: Uint8Array | undefined): GoValue {
+  return bytes === undefined ? { kind: "nil" } : { kind: "text", text: `[${bytes.join(" ")}]` };
+}
+
 /** A map with keys that are strings; undefined is Go's nil map. */
 export function goMap<T>(entries: Readonly<Record<string, T>> | undefined, convert: (item: T) => GoValue): GoValue {
   if (entries === undefined) return { kind: "nil" };

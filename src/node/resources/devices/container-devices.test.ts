@@ -63,6 +63,25 @@ describe("a container", () => {
     expect(await allocate(rig, "uid-3", 1)).toBeUndefined();
   });
 
+  it("gets none from a plugin that answers with more than is kept, alone or with the others", async () => {
+    let length = 0;
+    const answer = () => ({ envs: { DEVICES: "x".repeat(length) } });
+    const ids = Array.from({ length: 100 }, (_, index) => `device-${index}`);
+    const { rig } = await startRig({ answer, devices: healthyDevices(...ids) });
+    length = 70_000;
+    expect(await allocate(rig, "uid-0", 1)).toMatch(
+      /^the answer of example.com\/device to Allocate has \d+ bytes, more/,
+    );
+    expect(rig.assignments.list()).toEqual([]);
+    length = 60_000;
+    const refusals = [];
+    for (let pod = 1; pod <= 40; pod++) refusals.push(await allocate(rig, `uid-${pod}`, 1));
+    expect(refusals.slice(0, 30)).toEqual(Array.from({ length: 30 }, () => undefined));
+    expect(refusals.at(-1)).toMatch(/^the answers of device plugins to Allocate would have \d+ bytes, more than/);
+    rig.assignments.releaseOthers(new Set(["uid-1"]));
+    expect(await allocate(rig, "uid-41", 1)).toBeUndefined();
+  });
+
   it("keeps its devices over a restart of the agent and of the plugin", async () => {
     const { rig, plugin } = await startRig();
     await allocate(rig, "uid-1", 2);

@@ -12,6 +12,7 @@ import { computeDeviceHints } from "./device-hints.ts";
 import { type DeviceHolders, listDevicesOf, listReusableDevices } from "./device-holders.ts";
 import type { DeviceInventory, DeviceResource } from "./device-inventory.ts";
 import { type DeviceOptions, joinDeviceResponses, NO_DEVICE_OPTIONS } from "./device-options.ts";
+import { findExcess } from "./kept-responses.ts";
 import { preStartContainer } from "./pre-start-container.ts";
 
 /** A container of a pod. */
@@ -121,6 +122,8 @@ export function createContainerDevices(deps: ContainerDevicesDeps): ContainerDev
       async () => await allocate(client, choice.chosen, signal),
     );
     if (response === undefined) return "no containers return in allocation response";
+    const excess = findExcess(resourceName, response, assignments.list());
+    if (excess !== undefined) return excess;
     const devices = { idsByNumaNode: groupByNumaNode(resource, choice.chosen), response };
     assignments.assign({ podUid, container: container.name, resource: resourceName, devices });
     return undefined;

@@ -1,6 +1,6 @@
 import { isRecord } from "../../../api/object.ts";
 import { decodeDeviceResponse, encodeDeviceResponse } from "../../../device-plugin/messages.ts";
-import { computeGoChecksum, type GoTyped, goList, goMap, goStruct, goText } from "../checkpoints/go-dump.ts";
+import { computeGoChecksum, type GoTyped, goBytes, goList, goMap, goStruct, goText } from "../checkpoints/go-dump.ts";
 import type { DeviceAssignment } from "./device-assignments.ts";
 
 /** What is kept of devices on the disk. */
@@ -75,13 +75,13 @@ function describeEntry(entry: RawEntry) {
   const { DeviceIDs: byNode, AllocResp: response } = entry;
   const nodes = Object.entries(byNode ?? {}).sort(([a], [b]) => Number(a) - Number(b));
   const entries = nodes.map(([node, ids]) => [node, goList(ids, goText)] as const);
-  const bytes = response === undefined ? undefined : [...Buffer.from(response, "base64")];
+  const bytes = response === undefined ? undefined : Buffer.from(response, "base64");
   return goStruct([
     ["PodUID", "string", goText(entry.PodUID)],
     ["ContainerName", "string", goText(entry.ContainerName)],
     ["ResourceName", "string", goText(entry.ResourceName)],
     ["DeviceIDs", "checkpoint.DevicesPerNUMA", byNode === undefined ? { kind: "nil" } : { kind: "map", entries }],
-    ["AllocResp", "[]uint8", goList(bytes, goText)],
+    ["AllocResp", "[]uint8", goBytes(bytes)],
   ]);
 }
 

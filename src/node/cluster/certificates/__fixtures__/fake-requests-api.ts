@@ -71,13 +71,13 @@ export async function createFakeRequestsApi(clock: Pick<Clock, "now">) {
       const pem = await signCertificateRequest({ ...terms, requestPem, usages: spec.usages ?? [] });
       change(name, { certificate: Buffer.from(pem).toString("base64") });
     },
-    /** Signs as a signer does whose policy knows no alternative names. */
-    async signWithoutNames(name: string, days = 100) {
+    /** Signs as a signer does whose policy knows no alternative names, and no names but its own where one is given. */
+    async signWithoutNames(name: string, days = 100, subject?: string) {
       const x509 = await loadX509();
       const { spec } = stored.get(name) ?? { spec: { request: "" } };
       const request = new x509.Pkcs10CertificateRequest(Buffer.from(spec.request, "base64").toString());
       const certificate = await x509.X509CertificateGenerator.create({
-        subject: request.subjectName,
+        subject: subject ?? request.subjectName,
         issuer: "CN=cluster",
         publicKey: request.publicKey,
         signingKey: await importSigningKey(authority.keyPem),
@@ -86,6 +86,12 @@ export async function createFakeRequestsApi(clock: Pick<Clock, "now">) {
         notAfter: new Date(clock.now() + days * DAY_MS),
       });
       change(name, { certificate: Buffer.from(certificate.toString("pem")).toString("base64") });
+    },
+    /** Approves the request, and answers with what the text becomes that a signer would have issued. */
+    async answerWith(name: string, rewrite: (pem: string) => string) {
+      await api.approveAndSign(name);
+      const issued = Buffer.from(stored.get(name)?.status?.certificate ?? "", "base64").toString();
+      change(name, { certificate: Buffer.from(rewrite(issued)).toString("base64") });
     },
     async approveAndSign(name: string, days = 100) {
       api.approve(name);
