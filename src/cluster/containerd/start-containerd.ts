@@ -2,11 +2,13 @@ import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { throwIfAborted } from "../../base/abort.ts";
 import { CodedError, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import { connectCri } from "../../cri/connect.ts";
 import { StatusRequest } from "../../cri/gen/cri-v1.ts";
+import { isCriError } from "../../cri/port.ts";
 import { systemClock } from "../../host/linux/system/system-clock.ts";
 import { PAUSE_IMAGE } from "../images/image-references.ts";
 import { type Daemon, endDaemon, startDaemon } from "../processes/daemon.ts";
@@ -17,6 +19,7 @@ import { runCommand } from "../processes/run-command.ts";
 import { START_LIMIT_MS } from "../processes/until-ready.ts";
 import { DEFAULT_BRIDGE, DEFAULT_POD_CIDR } from "./cni-config.ts";
 import { type ContainerdVersion, computeContainerdConfig, parseContainerdVersion } from "./containerd-config.ts";
+import { findCriFailure } from "./cri-failure.ts";
 import { ensureBridge } from "./ensure-bridge.ts";
 import { createImageImporter, type ImageImporter } from "./image-importer.ts";
 
@@ -44,6 +47,8 @@ export interface ContainerdOptions {
   registries?: string;
   /** The time between two looks at the loopback guard. Default 30 s. */
   guardPeriodMs?: number;
+  /** Firing it gives up the wait for its services. */
+  signal?: AbortSignal;
   log: Log;
 }
 
@@ -58,17 +63,20 @@ export interface Containerd extends Daemon, ImageImporter {
   enterMountNamespace: readonly string[];
 }
 
-/** For `start-timed-out` and `exited`, the message names the log file with the cause. */
+/** For `start-timed-out`, `no-cri` and `exited`, the message names the log file with the cause. */
 type ContainerdErrorCode =
   | "containerd-missing"
   | "cni-plugins-missing"
   | "path-too-long"
   | "start-timed-out"
+  | "no-cri"
   | "exited";
 
 const STOP_GRACE_PERIOD_MS = 10_000;
 const READY_POLL_MS = 10;
 const CALL_TIMEOUT_MS = 10_000;
+/** More than what containerd writes from its start until it serves. */
+const START_LOG_BYTES = 65_536;
 const MAX_DIRECTORY_CHARACTERS = 90;
 
 /**
@@ -101,7 +109,7 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
   const daemon = await spawnContainerd(layout, { ...program, enter, log: options.log });
   const ctr = { program: join(dirname(program.path), "ctr"), socket: layout.socket };
   try {
-    await waitUntilReady(layout, daemon, options.log);
+    await waitUntilReady(layout, daemon, options);
   } catch (error) {
     await daemon.stop();
     throw error;
@@ -210,7 +218,11 @@ async function spawnContainerd(layout: RuntimeLayout, options: SpawnOptions): Pr
 }
 
 /** Waits until the CRI service has come up, which takes a little longer than the socket. */
-async function waitUntilReady(layout: RuntimeLayout, daemon: Daemon, log: Log): Promise<void> {
+async function waitUntilReady(
+  layout: RuntimeLayout,
+  daemon: Daemon,
+  { log, signal }: Pick<ContainerdOptions, "log" | "signal">,
+): Promise<void> {
   const ended = daemon.exited.then(() => true);
   const deadline = performance.now() + START_LIMIT_MS;
   const cri = connectCri({ endpoint: `unix://${layout.socket}`, log, metrics: createMetrics() });
@@ -223,8 +235,13 @@ async function waitUntilReady(layout: RuntimeLayout, daemon: Daemon, log: Log): 
         await cri.runtime.status(StatusRequest.fromPartial({}), { timeoutMs: CALL_TIMEOUT_MS });
         return;
       } catch (error) {
+        if (isWithoutCri(error)) {
+          const message = `${findCriFailure(await daemon.readOwnLog(START_LOG_BYTES))} (${layout.logFile})`;
+          throw new CodedError<ContainerdErrorCode>("no-cri", message);
+        }
         reason = messageOf(error);
       }
+      if (signal !== undefined) throwIfAborted(signal);
       if (await Promise.race([ended, delay(READY_POLL_MS, false)])) {
         const message = `containerd ended at once: ${await daemon.readOwnLog()} (${layout.logFile})`;
         throw new CodedError<ContainerdErrorCode>("exited", message);
@@ -237,6 +254,11 @@ async function waitUntilReady(layout: RuntimeLayout, daemon: Daemon, log: Log): 
     "start-timed-out",
     `containerd does not answer (${reason}); see ${layout.logFile}`,
   );
+}
+
+/** containerd has all services that it will ever have before it answers the first call. */
+function isWithoutCri(error: unknown): boolean {
+  return isCriError(error) && [error, error.cause].some((each) => isCriError(each, "unimplemented"));
 }
 
 async function connectOnce(path: string): Promise<void> {

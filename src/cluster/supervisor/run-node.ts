@@ -57,7 +57,7 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
   await mkdir(layout.manifests, { recursive: true, mode: 0o700 });
   await tellRangeClashes({ ...options, bridge: options.bridge ?? DEFAULT_BRIDGE }, log);
   const launchContainerd = async () =>
-    await startContainerd({ ...options, directory: layout.runtime, registries: layout.registries, log });
+    await startContainerd({ ...options, directory: layout.runtime, registries: layout.registries, log, signal });
   const podAddress = computePodAddress(options);
   const clusterDns = options.dns ? options.clusterDns : undefined;
   const planeOptions = { ...options, clusterDns, podAddress, log, signal };
