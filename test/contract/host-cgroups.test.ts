@@ -291,6 +291,18 @@ describe("the kernel's cgroups", () => {
     expect(usage?.cpu?.usageNanoseconds).toBe(5_000);
   });
 
+  it("of version 2 have a root that counts the machine's memory where the kernel counts that of no cgroup", async () => {
+    const files = (path: string) => ({ [`${path}cgroup.procs`]: "1\n", [`${path}cpu.stat`]: "usage_usec 5\n" });
+    const root = await makeTree({
+      ...{ "cgroup.controllers": "cpuset cpu io pids\n", ...files("") },
+      ...{ "pod/cgroup.type": "domain\n", ...files("pod/") },
+    });
+    const meminfo = `MemTotal: 100 kB\nMemFree: 40 kB\nActive: 9 kB\nActive(file): 3 kB\nInactive(file): 2 kB\n`;
+    const cgroups = createLinuxCgroups({ root, proc: await makeTree({ meminfo }) });
+    expect((await cgroups.read("/"))?.memory).toMatchObject({ usage: 61_440, workingSet: 59_392, activeFile: 3_072 });
+    expect(await cgroups.read("/pod")).toMatchObject({ memory: undefined, cpu: { usageNanoseconds: 5_000 } });
+  });
+
   it("have no limit where the number is the largest that there is", async () => {
     const path = "/k8s.io/x";
     const unlimited = { [`memory${path}/memory.limit_in_bytes`]: "9223372036854771712\n" };

@@ -73,6 +73,8 @@ type ContainerdErrorCode =
 
 const STOP_GRACE_PERIOD_MS = 10_000;
 const CALL_TIMEOUT_MS = 10_000;
+/** More than what containerd writes from its start until it serves. */
+const START_LOG_BYTES = 65_536;
 const MAX_DIRECTORY_CHARACTERS = 90;
 
 /**
@@ -227,7 +229,10 @@ async function waitUntilReady({ socket, logFile }: RuntimeLayout, daemon: Daemon
   };
   const explainEnd = async (error: unknown) => {
     if (!isCriError(error, "not-a-runtime")) return undefined;
-    return new CodedError<ContainerdErrorCode>("no-cri", `${explainNoCri(await daemon.readOwnLog())} (${logFile})`);
+    return new CodedError<ContainerdErrorCode>(
+      "no-cri",
+      `${explainNoCri(await daemon.readOwnLog(START_LOG_BYTES))} (${logFile})`,
+    );
   };
   try {
     await untilReady({ name: "containerd", daemon, logFile, signal, check, explainEnd });

@@ -1,3 +1,4 @@
+import { MEMORY_CONTROLLER_MEND } from "../../host/memory-controller.ts";
 import { parseContainerdVersion } from "../containerd/containerd-config.ts";
 import type { DoctorFacts } from "./doctor-facts.ts";
 import type { Finding } from "./finding.ts";
@@ -6,7 +7,7 @@ import { judgeRuntimeFeatures, judgeUserNamespaces } from "./judge-runtime.ts";
 import { judgePrograms } from "./up-programs.ts";
 
 const NEEDED_NAMESPACES = ["ipc", "mnt", "net", "pid", "uts"];
-const NEEDED_CONTROLLERS = ["cpu", "cpuset", "memory", "pids"];
+const NEEDED_CONTROLLERS = ["cpu", "cpuset", "pids"];
 const MIN_DISK_BYTES = 256 * 1024 * 1024;
 const LOW_DISK_RATIO = 0.1;
 const MIN_CONTAINERD_MINOR = 6;
@@ -69,14 +70,20 @@ function cgroups({ cgroup }: DoctorFacts): Finding {
     return { check, level: "fail", found: "no cgroup file system", meaning: "containers cannot be limited", mend };
   }
   const missing = NEEDED_CONTROLLERS.filter((name) => !cgroup.controllers.includes(name));
-  const found = `version ${cgroup.version}: ${cgroup.controllers.join(", ")}`;
-  if (missing.length === 0) return { check, level: "ok", found };
+  const lack = (names: readonly string[]) => `version ${cgroup.version}, missing: ${names.join(", ")}`;
+  if (missing.length > 0) {
+    const mend = `start the kernel without ${missing.map((name) => `cgroup_disable=${name}`).join(" ")}`;
+    const meaning = "resources of containers cannot be limited";
+    return { check, level: "fail", found: lack(missing), meaning, mend };
+  }
+  if (cgroup.controllers.includes("memory"))
+    return { check, level: "ok", found: `version ${cgroup.version}: ${cgroup.controllers.join(", ")}` };
   return {
     check,
-    level: "fail",
-    found: `version ${cgroup.version}, missing: ${missing.join(", ")}`,
-    meaning: "resources of containers cannot be limited, and runc refuses them",
-    mend: `enable them in the kernel's command line (cgroup_enable=${missing[0]})`,
+    level: "warn",
+    found: lack(["memory"]),
+    meaning: "memory of pods is neither limited nor counted; containers with a limit of memory do not start",
+    mend: MEMORY_CONTROLLER_MEND,
   };
 }
 

@@ -22,8 +22,11 @@ export interface Daemon {
   readonly exited: Promise<DaemonExit>;
   /** Sends SIGTERM, waits for the grace period, sends SIGKILL, and resolves when the process has ended. Idempotent. */
   stop(): Promise<void>;
-  /** Reads the end of what this process has written to its log, and nothing of those before it. */
-  readOwnLog(): Promise<string>;
+  /**
+   * Reads the end of what this process has written to its log, and nothing of those before it. Default: the last 2,000
+   * bytes, which a message can hold.
+   */
+  readOwnLog(maxBytes?: number): Promise<string>;
 }
 
 const LOG_TAIL_BYTES = 2_000;
@@ -70,7 +73,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       if (identity === undefined || (await terminateProcess(identity, options.gracePeriodMs))) await exited;
       await rm(options.pidFile, { force: true });
     },
-    readOwnLog: async () => await readLogTail(options.logFile, LOG_TAIL_BYTES, begin),
+    readOwnLog: async (maxBytes = LOG_TAIL_BYTES) => await readLogTail(options.logFile, maxBytes, begin),
   };
 }
 

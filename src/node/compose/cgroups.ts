@@ -44,7 +44,8 @@ export function composeCgroups(
         const { max: maxTasks } = await proc.tasks();
         const { reservations } = createCapacitySettings(config);
         const isEnforced = kubelet.enforceNodeAllocatable?.includes("pods") === true;
-        return computeAllPodsLimits({ capacity, maxTasks, reservations, isEnforced });
+        const { hasMemoryController } = facts;
+        return computeAllPodsLimits({ capacity, maxTasks, reservations, hasMemoryController, isEnforced });
       },
     },
     {

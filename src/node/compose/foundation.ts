@@ -38,8 +38,7 @@ export async function composeFoundation(ports: NodeAgentPorts, config: NodeAgent
   await ensureKernelTunables({ proc: ports.host.proc, log: ports.log }, tunableTreatment(config));
   const facts = await readNodeFacts(ports.host, config);
   const { kernelRelease } = await machine.identity();
-  const { cgroupVersion } = facts;
-  warnOfMemorySettings(ports.log, config, { cgroupVersion, kernelRelease });
+  warnOfMemorySettings(ports.log, config, { ...facts, kernelRelease });
   return {
     ports,
     config,

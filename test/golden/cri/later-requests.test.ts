@@ -40,6 +40,7 @@ const LATER_NODE: NodeFacts = {
   ...RECORDED_NODE,
   hostIps: ["192.0.2.2", "2001:db8::2"],
   cgroupVersion: 2,
+  hasMemoryController: true,
   singleProcessOomKill: false,
   hugepageSizes: [],
 };

@@ -38,6 +38,7 @@ export const RECORDED_NODE: NodeFacts = {
   cpuCfsQuota: true,
   cpuCfsQuotaPeriodMicroseconds: 100_000n,
   cgroupVersion: 1,
+  hasMemoryController: true,
   singleProcessOomKill: true,
   swap: { controllerAvailable: true, behavior: "NoSwap", capacityBytes: 0n },
   seLinuxEnabled: false,

@@ -9,6 +9,7 @@ import { oomScores, securityProfiles } from "./kernel-features.ts";
 import { kills } from "./kills.ts";
 import { kubeadm } from "./kubeadm.ts";
 import { kubeletSwap } from "./kubelet-swap.ts";
+import { memoryController } from "./memory-controller.ts";
 import { memoryPressure } from "./memory-pressure.ts";
 import { memoryQos } from "./memory-qos.ts";
 import { newerRuntime, runtimeUpgrade } from "./newer-runtime.ts";
@@ -35,7 +36,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[shutdownLock, shutdownCalledOff, gracefulShutdown],
   ...[ownUnits, container, oomScores, securityProfiles],
   ...[outOfMemory, groupKill, memoryPressure, memoryQos, hugePages, pidsLimit, diskPressure, swap],
-  ...[pressure, cgroupV1],
+  ...[pressure, memoryController, cgroupV1],
   ...[sysctls, mountPropagation],
   iscsi,
   ...[kubeletSwap, kubeadm, upstreamSuite],

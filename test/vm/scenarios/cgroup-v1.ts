@@ -1,6 +1,6 @@
-import { createPod, deletePods, readPod, untilNodeReady, untilReady } from "./pods.ts";
+import { createPod, deletePods, readPod, untilReady } from "./pods.ts";
 import { expectSame, type Scenario, type Stage, until } from "./scenario.ts";
-import { untilServiceAnswers } from "./service.ts";
+import { startAnew } from "./service.ts";
 
 /** What an administrator tells the kernel for systemd's sake; systemd 256 and newer want the second word, too. */
 const LEGACY = ["systemd.unified_cgroup_hierarchy=0", "SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1"];
@@ -31,14 +31,6 @@ export const cgroupV1: Scenario = {
     expectSame(await at.machine.read("stat -fc %T /sys/fs/cgroup"), "cgroup2fs", "the file system of cgroups");
   },
 };
-
-async function startAnew(at: Stage, kernelWords: readonly string[]): Promise<void> {
-  await at.machine.run("systemctl poweroff");
-  await at.machine.untilOff();
-  await at.machine.switchOn(kernelWords);
-  await untilServiceAnswers(at);
-  await untilNodeReady(at);
-}
 
 async function expectLimits(at: Stage): Promise<void> {
   const uid = ((await readPod(at, "guaranteed")).metadata?.uid ?? "").replaceAll("-", "_");

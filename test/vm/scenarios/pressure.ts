@@ -1,6 +1,6 @@
-import { createPod, deletePods, untilNodeReady, untilReady } from "./pods.ts";
+import { createPod, deletePods, untilReady } from "./pods.ts";
 import { expectSame, expectTrue, type Scenario, type Stage, until } from "./scenario.ts";
-import { untilServiceAnswers } from "./service.ts";
+import { startAnew, untilServiceAnswers } from "./service.ts";
 import { readMetrics, readSummary } from "./statistics.ts";
 
 const POD = "waiting-for-cpu";
@@ -25,18 +25,11 @@ export const pressure: Scenario = {
     });
     await untilReady(at, POD);
     await expectPressure(at);
-    await machine.run("systemctl poweroff");
-    await machine.untilOff();
-    await machine.switchOn(["psi=0"]);
-    await untilServiceAnswers(at);
-    await untilNodeReady(at);
+    await startAnew(at, ["psi=0"]);
     await untilReady(at, POD);
     await expectNoPressure(at);
     await deletePods(at, POD);
-    await machine.run("systemctl poweroff");
-    await machine.untilOff();
-    await machine.switchOn();
-    await untilServiceAnswers(at);
+    await startAnew(at, []);
     await machine.read("test -e /proc/pressure/cpu");
   },
 };

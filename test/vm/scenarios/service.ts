@@ -1,3 +1,4 @@
+import { untilNodeReady } from "./pods.ts";
 import { type Stage, until } from "./scenario.ts";
 
 const STATE = "/var/lib/nodelet";
@@ -35,6 +36,15 @@ export async function replaceProcess(at: Stage, name: keyof typeof PROCESSES, si
 export async function untilServiceAnswers(at: Stage): Promise<void> {
   await until(at, "systemctl is-active nodelet || true", (output) => output === "active\n");
   await until(at, "ask-api GET /readyz && nodelet status > /dev/null", () => true);
+}
+
+/** Switches the machine off and on again, the kernel with these words, and waits until its node is ready. */
+export async function startAnew(at: Stage, kernelWords: readonly string[]): Promise<void> {
+  await at.machine.run("systemctl poweroff");
+  await at.machine.untilOff();
+  await at.machine.switchOn(kernelWords);
+  await untilServiceAnswers(at);
+  await untilNodeReady(at);
 }
 
 /** Runs with other settings of KubeletConfiguration, given as YAML, and goes back to those of before. */

@@ -16,6 +16,15 @@ type Values = ReadonlyMap<string, number>;
 
 const MICROSECOND = 1_000;
 
+/** The lines of `/proc/meminfo` that say of the whole machine what these names of `memory.stat` say of a cgroup. */
+const MACHINE_MEMORY = {
+  anon: "AnonPages",
+  file: "Cached",
+  file_mapped: "Mapped",
+  active_file: "Active\\(file\\)",
+  inactive_file: "Inactive\\(file\\)",
+};
+
 interface ReadOptions {
   /** Also what only a page of metrics shows. */
   readonly details: boolean;
@@ -59,9 +68,8 @@ function computeCpu(stat: Values): CgroupCpu | undefined {
 }
 
 function readMemory(read: Read, memoryInfo: string): CgroupMemory | undefined {
-  const text = read("memory.stat");
-  if (text === undefined) return undefined;
-  const stat = parseFlatKeyed(text);
+  const stat = readMemoryStat(read, memoryInfo);
+  if (stat === undefined) return undefined;
   const { usage, swap } = readAmounts(read, memoryInfo);
   const inactiveFile = stat.get("inactive_file") ?? 0;
   return {
@@ -81,14 +89,31 @@ function readMemory(read: Read, memoryInfo: string): CgroupMemory | undefined {
 }
 
 /**
+ * Undefined where the kernel does not count the cgroup's memory. Without the controller it still counts that of the whole
+ * machine, which the root is; only the root has no type.
+ */
+function readMemoryStat(read: Read, memoryInfo: string): Values | undefined {
+  const text = read("memory.stat");
+  if (text !== undefined) return parseFlatKeyed(text);
+  if (read("cgroup.type") !== undefined) return undefined;
+  const machine = readKernelFile(memoryInfo);
+  if (machine === undefined) return undefined;
+  return new Map(Object.entries(MACHINE_MEMORY).map(([name, line]) => [name, bytesOf(machine, line)]));
+}
+
+/**
  * The root has no `memory.current`: memory that is not free counts as used, as in runc (libcontainer: fs2/memory.go).
  */
 function readAmounts(read: Read, memoryInfo: string): { usage: number; swap: number } {
   const usage = parseNumber(read("memory.current"));
   if (usage !== undefined) return { usage, swap: parseNumber(read("memory.swap.current")) ?? 0 };
   const text = readKernelFile(memoryInfo) ?? "";
-  const bytesOf = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+) kB$`, "m").exec(text)?.[1] ?? 0) * 1024;
-  return { usage: bytesOf("MemTotal") - bytesOf("MemFree"), swap: bytesOf("SwapTotal") - bytesOf("SwapFree") };
+  const left = (total: string, free: string) => bytesOf(text, total) - bytesOf(text, free);
+  return { usage: left("MemTotal", "MemFree"), swap: left("SwapTotal", "SwapFree") };
+}
+
+function bytesOf(memoryInfo: string, line: string): number {
+  return Number(new RegExp(`^${line}:\\s*(\\d+) kB$`, "m").exec(memoryInfo)?.[1] ?? 0) * 1024;
 }
 
 function readDetails(read: Read, cpuStat: Values, devices: string): CgroupDetails {

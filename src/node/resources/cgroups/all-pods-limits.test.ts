@@ -11,6 +11,7 @@ const NODE: AllPodsLimitsInput = {
     reservedSystemCpus: "",
     evictionHard: { "memory.available": "2Gi" },
   },
+  hasMemoryController: true,
   isEnforced: true,
 };
 
@@ -29,6 +30,11 @@ it.each<[string, Partial<AllPodsLimitsInput>, object]>([
     "any number of processes where the kernel allows it",
     { maxTasks: undefined },
     { cpuShares: 3_072n, memoryBytes: 7n * GIB, maxTasks: undefined },
+  ],
+  [
+    "as much memory as there is where the kernel cannot limit it",
+    { hasMemoryController: false },
+    { cpuShares: 3_072n, memoryBytes: undefined, maxTasks: 32_000n },
   ],
   [
     "nothing, and not less, where more is reserved than there is",

@@ -10,6 +10,8 @@ export interface AllPodsLimitsInput {
   /** The highest number of processes on the machine; undefined where the kernel has no such limit. */
   readonly maxTasks: number | undefined;
   readonly reservations: NodeReservations;
+  /** False: memory is not limited. */
+  readonly hasMemoryController: boolean;
   /**
    * True when `enforceNodeAllocatable` names `pods`: pods are then limited to the node's resources without the reserved
    * ones.
@@ -24,7 +26,8 @@ export interface AllPodsLimitsInput {
 export function computeAllPodsLimits(input: AllPodsLimitsInput): CgroupLimits {
   const { maxTasks, reservations, isEnforced } = input;
   const { cpu = "0", memory = "0" } = input.capacity;
-  const capacity: ResourceList = { cpu, memory, ...(maxTasks !== undefined && { pid: String(maxTasks) }) };
+  const ofMemory = input.hasMemoryController && { memory };
+  const capacity: ResourceList = { cpu, ...ofMemory, ...(maxTasks !== undefined && { pid: String(maxTasks) }) };
   const resources = isEnforced ? computeRest(capacity, reservations) : capacity;
   return computeSharedCgroup(resources, { compressibleOnly: false });
 }

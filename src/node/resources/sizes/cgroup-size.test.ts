@@ -6,7 +6,12 @@ import { NO_CLASS_REQUESTS } from "./class-requests.ts";
 
 const MI = 1024n * 1024n;
 const PERIOD = 100_000n;
-const NODE = { cpuCfsQuota: true, cpuCfsQuotaPeriodMicroseconds: PERIOD, hugepageSizes: ["2MB", "1GB"] };
+const NODE = {
+  cpuCfsQuota: true,
+  cpuCfsQuotaPeriodMicroseconds: PERIOD,
+  hasMemoryController: true,
+  hugepageSizes: ["2MB", "1GB"],
+};
 
 /** Parses amounts such as `100m 100Mi`; the text is empty for none. */
 function amounts(text: string) {
@@ -123,6 +128,12 @@ describe("computePodCgroup", () => {
       ...quota(100_000n),
       memoryBytes: 1024n * MI,
     });
+  });
+
+  it("leaves memory alone where the kernel cannot limit it", () => {
+    const main = container("100m 100Mi", "100m 100Mi");
+    const limits = { cpuShares: 102n, ...quota(10_000n) };
+    expect(compute(podOf([main]), { hasMemoryController: false })).toEqual(limits);
   });
 
   it("has the huge pages that its containers ask for, and none of other sizes", () => {

@@ -32,7 +32,10 @@ interface PodCgroupOptions {
  */
 export function computePodCgroup(
   pod: Pod,
-  node: Pick<SizingFacts, "cpuCfsQuota" | "cpuCfsQuotaPeriodMicroseconds" | "hugepageSizes" | "memoryQos">,
+  node: Pick<
+    SizingFacts,
+    "cpuCfsQuota" | "cpuCfsQuotaPeriodMicroseconds" | "hasMemoryController" | "hugepageSizes" | "memoryQos"
+  >,
   { maxTasks }: PodCgroupOptions,
 ): CgroupLimits {
   const requests = computePodRequests(pod);
@@ -46,7 +49,8 @@ export function computePodCgroup(
     ...common,
     cpuShares,
     ...((isGuaranteed || isLimited(pod, "cpu")) && computeQuota(limits["cpu"], node)),
-    ...((isGuaranteed || isLimited(pod, "memory")) && { memoryBytes: quantityValue(limits["memory"] ?? "0") }),
+    ...(node.hasMemoryController &&
+      (isGuaranteed || isLimited(pod, "memory")) && { memoryBytes: quantityValue(limits["memory"] ?? "0") }),
     ...computePodProtection(pod, requests, node.memoryQos),
   };
 }

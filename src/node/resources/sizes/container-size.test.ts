@@ -11,6 +11,7 @@ function node(overrides: Partial<SizingFacts> = {}): SizingFacts {
     cpuCfsQuota: true,
     cpuCfsQuotaPeriodMicroseconds: 100_000n,
     cgroupVersion: 2,
+    hasMemoryController: true,
     singleProcessOomKill: false,
     swap: { controllerAvailable: true, behavior: "NoSwap", capacityBytes: 500n * MI },
     hugepageSizes: ["2MB"],
@@ -71,6 +72,7 @@ describe("computeContainerResources", () => {
   it.each<{ why: string; facts: SizingFacts; unified: Record<string, string> }>([
     { why: "on v2 the whole container dies of OOM", facts: node(), unified: { "memory.oom.group": "1" } },
     { why: "unless single processes shall", facts: node({ singleProcessOomKill: true }), unified: {} },
+    { why: "not without the memory controller", facts: node({ hasMemoryController: false }), unified: {} },
     { why: "v1 has no such thing", facts: node({ cgroupVersion: 1 }), unified: {} },
   ])("$why", ({ facts, unified }) => {
     const withoutSwap = { ...facts, swap: { ...facts.swap, controllerAvailable: false } };

@@ -64,8 +64,13 @@ function computeLinuxResources(amounts: Amounts, node: SizingFacts): LinuxContai
     cpuShares: milliCpuToShares(cpuRequest),
     ...(node.cpuCfsQuota ? { cpuPeriod: period, cpuQuota: milliCpuToQuota(cpuLimit, period) } : {}),
     memoryLimitInBytes: quantityValue(amounts.memoryLimit ?? "0"),
-    unified: node.cgroupVersion === 2 && !node.singleProcessOomKill ? { "memory.oom.group": "1" } : {},
+    unified: killsAtOnce(node) ? { "memory.oom.group": "1" } : {},
   });
+}
+
+/** True where the kernel can kill all processes of a container at once when its memory runs out, and shall. */
+function killsAtOnce({ cgroupVersion, hasMemoryController, singleProcessOomKill }: SizingFacts): boolean {
+  return cgroupVersion === 2 && hasMemoryController && !singleProcessOomKill;
 }
 
 /** Returns the container's limit. A container without its own is bounded by its pod's limit, where the pod has one. */

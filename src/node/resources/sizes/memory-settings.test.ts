@@ -4,7 +4,12 @@ import { resolveFeatureGates } from "../../../config/feature-gates.ts";
 import { readMemorySettings, warnOfMemorySettings } from "./memory-settings.ts";
 
 const HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
-const V1 = { cgroupVersion: 1, kernelRelease: "6.1.0", allocatable: { memory: "1Ki" } } as const;
+const V1 = {
+  cgroupVersion: 1,
+  hasMemoryController: true,
+  kernelRelease: "6.1.0",
+  allocatable: { memory: "1Ki" },
+} as const;
 const V2 = { ...V1, cgroupVersion: 2 } as const;
 
 function configure(yaml: string, gates: Record<string, boolean>) {
@@ -33,6 +38,7 @@ describe("the settings of memory", () => {
     });
     expect(readMemorySettings(config, V1).memoryQos).toBeUndefined();
     expect(readMemorySettings(configure("", {}), V2).memoryQos).toBeUndefined();
+    expect(readMemorySettings(config, { ...V2, hasMemoryController: false }).memoryQos).toBeUndefined();
     expect(readMemorySettings(configure("", { MemoryQoS: true }), V2).memoryQos).toMatchObject({
       isReserving: false,
       throttlingFactor: 0.9,
@@ -42,6 +48,7 @@ describe("the settings of memory", () => {
   it("keep back what qosReserved says, with the gate alone", () => {
     const config = configure("qosReserved: {memory: 50%}", { QOSReserved: true });
     expect(readMemorySettings(config, V1).memoryKeptBack).toEqual({ percent: 50n, allocatableBytes: 1_024n });
+    expect(readMemorySettings(config, { ...V1, hasMemoryController: false }).memoryKeptBack).toBeUndefined();
     expect(readMemorySettings(configure("qosReserved: {memory: 50%}", {}), V1).memoryKeptBack).toBeUndefined();
     expect(readMemorySettings(configure("", { QOSReserved: true }), V1).memoryKeptBack).toBeUndefined();
   });
@@ -49,6 +56,7 @@ describe("the settings of memory", () => {
   it.each([
     ["", { MemoryQoS: true }, V1, /only works with cgroups v2/],
     ["", { MemoryQoS: true }, { ...V2, kernelRelease: "5.8.18-generic" }, /livelock on older kernels: this is 5.8.18/],
+    ["", {}, { ...V2, hasMemoryController: false }, /cgroup_enable=memory cgroup_memory=1/],
     ["qosReserved: {memory: 50%}", {}, V2, /no effect without the feature gate QOSReserved/],
   ])("with %j and %j are warned of", (yaml, gates, machine, expected) => {
     expect(warningsOf(configure(yaml, gates), machine)).toEqual([expect.stringMatching(expected)]);

@@ -3,18 +3,23 @@ import type { ResourceList } from "../../../api/resources.ts";
 import type { Log } from "../../../base/log.ts";
 import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
 import { parsePercentage } from "../../../config/percentage.ts";
+import { MEMORY_CONTROLLER_MEND } from "../../../host/memory-controller.ts";
 import type { SizingFacts } from "./sizing-facts.ts";
 
 type MemoryConfig = Pick<NodeAgentConfig, "kubelet" | "featureGates">;
+type MachineMemory = Pick<SizingFacts, "cgroupVersion" | "hasMemoryController">;
+
+const WITHOUT_CONTROLLER = `The kernel's memory controller is off: the memory of pods is neither limited nor counted, and containers with a limit of memory do not start. To have it, ${MEMORY_CONTROLLER_MEND}`;
 
 /** Reads from the configuration how memory is protected, throttled and kept back. */
 export function readMemorySettings(
   { kubelet, featureGates }: MemoryConfig,
-  { cgroupVersion, allocatable }: { readonly cgroupVersion: 1 | 2; readonly allocatable: Readonly<ResourceList> },
+  { cgroupVersion, hasMemoryController, allocatable }: MachineMemory & { readonly allocatable: Readonly<ResourceList> },
 ): Pick<SizingFacts, "memoryQos" | "memoryKeptBack"> {
   const allocatableBytes = quantityValue(allocatable["memory"] ?? "0");
-  const hasQos = featureGates.MemoryQoS && cgroupVersion === 2;
+  const hasQos = featureGates.MemoryQoS && cgroupVersion === 2 && hasMemoryController;
   const percent = parsePercentage(kubelet.qosReserved?.["memory"]);
+  const keepsBack = featureGates.QOSReserved && hasMemoryController;
   return {
     memoryQos: hasQos
       ? {
@@ -23,8 +28,7 @@ export function readMemorySettings(
           allocatableBytes,
         }
       : undefined,
-    memoryKeptBack:
-      featureGates.QOSReserved && percent !== undefined ? { percent: BigInt(percent), allocatableBytes } : undefined,
+    memoryKeptBack: keepsBack && percent !== undefined ? { percent: BigInt(percent), allocatableBytes } : undefined,
   };
 }
 
@@ -38,14 +42,15 @@ export function warnOfMemorySettings(
 }
 
 /**
- * Lists what is configured and has no effect, or one that the operator must know of. The first two are upstream's words
+ * Lists what is configured and has no effect, or one that the operator must know of. Those of MemoryQoS are in upstream's words
  * (`run` of cmd/kubelet/app/server.go).
  */
 function listMemoryWarnings(
   { kubelet, featureGates }: MemoryConfig,
-  { cgroupVersion, kernelRelease }: { readonly cgroupVersion: 1 | 2; readonly kernelRelease: string },
+  { cgroupVersion, hasMemoryController, kernelRelease }: MachineMemory & { readonly kernelRelease: string },
 ): readonly string[] {
   const warnings: string[] = [];
+  if (!hasMemoryController) warnings.push(WITHOUT_CONTROLLER);
   if (featureGates.MemoryQoS && cgroupVersion === 1) {
     warnings.push("Warning: MemoryQoS feature only works with cgroups v2 on Linux, but enabled with cgroups v1");
   } else if (featureGates.MemoryQoS && isBefore59(kernelRelease)) {

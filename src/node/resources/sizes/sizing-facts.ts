@@ -7,6 +7,8 @@ export interface SizingFacts {
   /** The period that CPU quotas refer to. kubelet's is 100000 unless `cpuCFSQuotaPeriod` says otherwise. */
   cpuCfsQuotaPeriodMicroseconds: bigint;
   cgroupVersion: 1 | 2;
+  /** False: the kernel neither limits nor counts the memory of cgroups. */
+  hasMemoryController: boolean;
   /**
    * True when the kernel kills the process that hit the memory limit and not its whole container. On cgroup v1 it
    * always does so.
@@ -15,7 +17,7 @@ export interface SizingFacts {
   swap: SizingSwap;
   /** The page sizes as cgroups name them (`2MB`, `1GB`), in the order in which limits are listed. */
   hugepageSizes: readonly string[];
-  /** Undefined: memory is neither protected nor throttled, as on cgroup v1 and without the gate `MemoryQoS`. */
+  /** Undefined: memory is neither protected nor throttled, as on cgroup v1, without the controller and without the gate `MemoryQoS`. */
   memoryQos?: MemoryQos | undefined;
   /** What `qosReserved` keeps back for better QoS classes. Undefined: nothing, as without the gate `QOSReserved`. */
   memoryKeptBack?: MemoryKeptBack | undefined;

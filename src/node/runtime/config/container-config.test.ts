@@ -88,4 +88,12 @@ describe("buildContainerConfig", () => {
   ])("refuses $why", ({ container, error }) => {
     expect(build(container)).toEqual({ ok: false, error: expect.stringMatching(error) });
   });
+
+  it("refuses a limit of memory, and nothing else, where the kernel cannot keep it", () => {
+    const node = { ...TEST_NODE, hasMemoryController: false };
+    const error = expect.stringContaining("cgroup_enable=memory");
+    expect(build({ resources: { limits: { memory: "64Mi" } } }, { node })).toEqual({ ok: false, error });
+    const requests = { cpu: "100m", memory: "64Mi" };
+    expect(build({ resources: { requests, limits: { cpu: "100m" } } }, { node })).toMatchObject({ ok: true });
+  });
 });

@@ -1,5 +1,6 @@
 import type { Container } from "../../../api/gen/types.ts";
 import { ContainerConfig, type Device, LinuxContainerConfig, Mount, Signal } from "../../../cri/gen/cri-v1.ts";
+import { MEMORY_LIMIT_ERROR } from "../../../host/memory-controller.ts";
 import { computeContainerResources } from "../../resources/sizes/container-size.ts";
 import { containerLogName } from "../logs/container-log-paths.ts";
 import type { EnvironmentVariable } from "./environment.ts";
@@ -38,9 +39,13 @@ export interface ContainerConfigInput extends ContainerSecurityInput {
 type ContainerConfigResult = { ok: true; config: ContainerConfig } | { ok: false; error: string };
 
 /** Returns why no container can be made of this input, whatever its environment and mounts are. */
-export function findContainerConfigError(input: ContainerSecurityInput): string | undefined {
+export function findContainerConfigError(
+  input: ContainerSecurityInput & Pick<ContainerConfigInput, "node">,
+): string | undefined {
   const signal = input.container.lifecycle?.stopSignal;
   if (signal !== undefined && criStopSignal(signal) === undefined) return `unknown stop signal "${signal}"`;
+  const { memoryLimitInBytes } = computeContainerResources(input.pod, input.container, input.node);
+  if (memoryLimitInBytes > 0n && !input.node.hasMemoryController) return MEMORY_LIMIT_ERROR;
   return findSecurityError(input);
 }
 

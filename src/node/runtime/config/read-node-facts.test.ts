@@ -46,6 +46,16 @@ it("sees cgroup v2, huge pages and the node's resolver", async () => {
   });
 });
 
+it.each([
+  [true, {}],
+  [true, { "/proc/cgroups": "#subsys_name\thierarchy\tnum_cgroups\tenabled\nmemory\t9\t40\t1\n" }],
+  [false, { "/proc/cgroups": "#subsys_name\thierarchy\tnum_cgroups\tenabled\nmemory\t0\t40\t0\n" }],
+  [true, { "/sys/fs/cgroup/cgroup.controllers": "cpuset cpu io memory hugetlb pids\n" }],
+  [false, { "/sys/fs/cgroup/cgroup.controllers": "cpuset cpu io hugetlb pids\n" }],
+])("sees whether the kernel limits memory: %s with %j", async (hasMemoryController, files) => {
+  expect((await read({}, files)).hasMemoryController).toBe(hasMemoryController);
+});
+
 it("sees the swap that containers may have", async () => {
   const files = { "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes": "0" };
   expect((await read({}, files)).swap).toMatchObject({ controllerAvailable: true, behavior: "NoSwap" });

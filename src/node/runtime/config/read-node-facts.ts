@@ -1,6 +1,7 @@
 import { codeOf } from "../../../base/errors.ts";
 import { silentLog } from "../../../base/log.ts";
 import type { NodeAgentConfig } from "../../../config/node-agent-config.ts";
+import { readHasMemoryController } from "../../../host/memory-controller.ts";
 import type { Files, Host } from "../../../host/port.ts";
 import { computeNodeAddresses } from "../../cluster/node-status/node-addresses.ts";
 import { readCgroupVersion } from "../../resources/capacity/cgroup-version.ts";
@@ -18,6 +19,7 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
   // The node's status logs again and again what cannot be read of the machine, so this reading logs nothing.
   const { machine, allocatable } = await readNodeCapacity({ machine: host.machine, log: silentLog }, config);
   const cgroupVersion = await readCgroupVersion(host.files);
+  const hasMemoryController = await readHasMemoryController(host.files, cgroupVersion);
   return {
     nodeName: config.nodeName,
     hostIps: await readHostIps(host, config),
@@ -32,6 +34,7 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
     cpuCfsQuota: kubelet.cpuCFSQuota ?? true,
     cpuCfsQuotaPeriodMicroseconds: BigInt(Math.round((kubelet.cpuCFSQuotaPeriod ?? 100) * 1000)),
     cgroupVersion,
+    hasMemoryController,
     singleProcessOomKill: kubelet.singleProcessOOMKill ?? cgroupVersion === 1,
     swap: {
       controllerAvailable: await readHasSwapController(host.files, cgroupVersion),
@@ -41,7 +44,7 @@ export async function readNodeFacts(host: Host, config: NodeAgentConfig): Promis
     seLinuxEnabled: (await host.files.stat("/sys/fs/selinux/enforce")) !== undefined,
     appArmorEnabled: await readHasAppArmor(host.files),
     hugepageSizes: await readHugepageSizes(host.files),
-    ...readMemorySettings(config, { cgroupVersion, allocatable }),
+    ...readMemorySettings(config, { cgroupVersion, hasMemoryController, allocatable }),
   };
 }
 

@@ -15,6 +15,7 @@ export const TEST_NODE: NodeFacts = {
   cpuCfsQuota: true,
   cpuCfsQuotaPeriodMicroseconds: 100_000n,
   cgroupVersion: 2,
+  hasMemoryController: true,
   singleProcessOomKill: false,
   swap: { controllerAvailable: true, behavior: "NoSwap", capacityBytes: 0n },
   seLinuxEnabled: false,

@@ -41,13 +41,13 @@ function sumOfMembers({ sandbox, containers, cpuTotal, createdAt, pressure }: Po
  */
 export function sumOfPods(pods: readonly PodUsage[], at: number): MeasuredCgroup {
   const sums = pods.map(sumOfPod);
-  const memory = addMemory(sums) ?? NO_CGROUP_MEMORY;
+  const memory = sums.length === 0 ? NO_CGROUP_MEMORY : addMemory(sums);
   return {
     at,
     cpuRate: sums.length === 0 ? 0 : addRates(sums),
     usage: {
       cpu: undefined,
-      memory: { ...memory, limit: undefined, swapLimit: undefined },
+      memory: memory && { ...memory, limit: undefined, swapLimit: undefined },
       pids: sums.flatMap(({ usage }) => usage.pids),
       pressure: {},
       details: undefined,
