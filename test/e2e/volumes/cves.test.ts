@@ -9,7 +9,7 @@ import { startExchangeRace } from "./exchange-race.ts";
 import { createVolumeNode, mountingPod, type VolumeNode } from "./volume-node.ts";
 
 /** 200 starts. */
-const RACE_PODS = 20;
+const RACE_PODS = 8;
 const RACE_CONTAINERS = 10;
 
 describe("what has gone wrong elsewhere", () => {
@@ -70,7 +70,7 @@ describe("what has gone wrong elsewhere", () => {
     });
   });
 
-  it("CVE-2021-25741: links exchanged with directories while 200 containers are mounted show nothing outside", async () => {
+  it("CVE-2021-25741: links exchanged with directories while 80 containers are mounted show nothing outside", async () => {
     await mkdir(path("race/volume/swap"), { recursive: true });
     await mkdir(path("race/outside"));
     await writeFile(path("race/volume/swap/marker"), "inside");
@@ -85,7 +85,7 @@ describe("what has gone wrong elsewhere", () => {
       const states = pods.flatMap((pod) => pod.status?.containerStatuses ?? []);
       const shown = states.flatMap(({ state, lastState }) => state?.terminated ?? lastState?.terminated ?? []);
       expect(states).toHaveLength(RACE_PODS * RACE_CONTAINERS);
-      // 200 starts at once may be too many for the runtime: without a shim nothing was mounted.
+      // 80 starts at once may be too many for the runtime: without a shim nothing was mounted.
       const ran = shown.filter(({ message }) => message?.includes("failed to start shim") !== true);
       expect(ran.filter(({ message }) => message !== "inside")).toEqual([]);
       // Both happened, or nothing was raced.
@@ -212,7 +212,7 @@ function watchSubPaths(world: VolumeNode): { stop(): Promise<string[]> } {
       for (const mount of await world.mounts()) {
         if (mount.path.includes("/volume-subpaths/")) roots.add(mount.root);
       }
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
   const looking = look();
