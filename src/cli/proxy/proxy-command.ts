@@ -66,7 +66,7 @@ export function addProxy(program: Command, run: (options: ProxyCommand) => Promi
     .addOption(
       new Option(
         "--pod-bridge-interface <name>",
-        "the bridge of the pods, on which policies leave no way by link-local, multicast and broadcast addresses",
+        "the bridge of the pods: none of them is a router there, and policies hold for what they send by link-local addresses or to all",
       ).argParser(bridgeName),
     )
     .addOption(

@@ -35,8 +35,6 @@ interface ServiceProxyOptions extends ServiceRuleOptions {
   readonly table: string;
   /** True: network policies are kept to, which takes the right to read pods, namespaces and policies. */
   readonly networkPolicies: boolean;
-  /** The bridge that pods are on, for policies. */
-  readonly podBridge?: string;
   /** The families that this machine has. */
   readonly families: readonly AddressFamily[];
 }

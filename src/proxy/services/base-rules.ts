@@ -6,6 +6,8 @@ export interface ServiceRuleOptions {
   readonly nodeName: string;
   /** The addresses of pods: who calls a service from elsewhere is masqueraded. Default: nobody is for this reason. */
   readonly clusterCidrs: readonly string[];
+  /** The bridge that the pods are on, where there is one. */
+  readonly podBridge?: string;
   /** The addresses of services. Packets to those of them that no service has are dropped. Default: they are left alone. */
   readonly serviceCidrs: readonly string[];
   /** The ranges of this node's addresses at which node ports answer. Default: all but loopback. */
@@ -34,7 +36,10 @@ const LOOPBACK = { ip: "127.0.0.0/8", ip6: "::1" } as const;
 
 /** Computes what does not depend on any service: where the kernel enters, and the maps that lead to services. */
 export function computeBaseRules(family: AddressFamily, options: ServiceRuleOptions): RuleFragment {
-  return { sets: baseSets(ADDRESS_TYPES[family]), chains: [...entryChains(), ...baseChains(family, options)] };
+  return {
+    sets: baseSets(ADDRESS_TYPES[family]),
+    chains: [...entryChains(family, options), ...baseChains(family, options)],
+  };
 }
 
 function baseSets(address: string): RuleSetDeclaration[] {
@@ -52,12 +57,17 @@ function baseSets(address: string): RuleSetDeclaration[] {
 }
 
 /** The priorities are upstream's: firewalls see the address that was called, the other filters see what has none. */
-function entryChains(): RuleChain[] {
+function entryChains(family: AddressFamily, { podBridge }: ServiceRuleOptions): RuleChain[] {
   const entry = (name: string, hook: string, ...rules: string[]): RuleChain => ({ name, hook: `${hook};`, rules });
   const firewall = ["ct state new jump firewall-check"];
   const leftOver = ["ct state new jump no-endpoint-check", "ct state new jump cluster-ips-check"];
   return [
-    entry("filter-prerouting", "type filter hook prerouting priority -110", ...firewall),
+    entry(
+      "filter-prerouting",
+      "type filter hook prerouting priority -110",
+      ...(family === "ip6" ? routerRules(podBridge) : []),
+      ...firewall,
+    ),
     entry("filter-output-early", "type filter hook output priority -110", ...firewall),
     entry("filter-input", "type filter hook input priority -110", ...leftOver),
     entry("filter-forward", "type filter hook forward priority -110", ...leftOver),
@@ -66,6 +76,15 @@ function entryChains(): RuleChain[] {
     entry("nat-output", "type nat hook output priority -100", "jump services"),
     entry("nat-postrouting", "type nat hook postrouting priority 100", "jump masquerading"),
   ];
+}
+
+/**
+ * No pod is the router of others, whose kernels would believe that it is, also where the cluster has IPv4 alone
+ * (CVE-2020-10749). The node itself advertises nothing.
+ */
+function routerRules(podBridge: string | undefined): string[] {
+  if (podBridge === undefined) return [];
+  return [`iifname "${podBridge}" icmpv6 type { nd-router-advert, nd-redirect } drop`];
 }
 
 function baseChains(family: AddressFamily, options: ServiceRuleOptions): RuleChain[] {

@@ -75,6 +75,18 @@ async function enforce(spec: NetworkPolicySpec, call: () => Promise<string | und
   await expect.poll(call, LIMIT).toBe(expected);
 }
 
+it("a pod is no router to the others of its bridge, and the node may be (CVE-2020-10749)", async () => {
+  await expect.poll(fromClient, LIMIT).toBe("pod1");
+  await network.advertise("pod2", "2001:db8:bad::");
+  await expect
+    .poll(async () => {
+      await network.advertise("node", "2001:db8:600d::");
+      return await network.heardOf();
+    }, LIMIT)
+    .toContain("2001:db8:600d::");
+  if (await seesBridged("ip6tables")) expect(await network.heardOf()).not.toContain("2001:db8:bad::");
+});
+
 describe("a network policy", () => {
   it("lets everything through where there is none", async () => {
     expect(await fromClient()).toBe("pod1");

@@ -18,6 +18,10 @@ export interface PacketNetwork {
   call(from: Place, to: Called, limitMs?: number): Promise<string>;
   /** The address that a place has on the link of the pods without anybody having given it one. */
   linkLocal(of: "node" | "pod1" | "pod2"): Promise<string>;
+  /** Tells all on the pods' link that the place is a router which knows the prefix, `2001:db8::`. */
+  advertise(from: "node" | "pod2", prefix: string): Promise<void>;
+  /** The networks that pod1 has heard of by such advertisements. */
+  heardOf(): Promise<string>;
   /** Runs a program in the node's namespace and returns what it prints. */
   onNode(program: string, ...args: string[]): Promise<string>;
   destroy(): Promise<void>;
@@ -79,6 +83,16 @@ if (protocol === "tcp") {
 }
 `;
 
+/** Node.js has no raw sockets. The router itself has no lifetime, so that its prefix is all that is believed. */
+const ADVERTISE = `
+my ($device, $prefix) = @ARGV;
+open(my $file, "<", "/sys/class/net/$device/ifindex") or die; my $index = int(<$file>);
+socket(my $socket, AF_INET6, SOCK_RAW, 58) or die; setsockopt($socket, 41, 18, pack("i", 255)) or die;
+my $information = pack("CCCCNNN", 3, 4, 64, 0xc0, 86400, 14400, 0) . inet_pton(AF_INET6, $prefix);
+my $message = pack("CCnCCnNN", 134, 0, 0, 64, 0, 0, 0, 0) . $information;
+send($socket, $message, 0, pack_sockaddr_in6(0, inet_pton(AF_INET6, "ff02::1"), $index)) or die;
+`;
+
 /** Makes the namespaces. Their names tell the run, and `name` tells them from others of this run. */
 export async function createPacketNetwork(name: string): Promise<PacketNetwork> {
   const namespaceOf = (place: Place) => `${runName()}-${name}-${place}`;
@@ -118,6 +132,11 @@ export async function createPacketNetwork(name: string): Promise<PacketNetwork> 
     },
     call: async (from, { protocol, address, port }, limitMs = ANSWER_LIMIT_MS) =>
       (await enter(from, process.execPath, "-e", CLIENT, protocol, address, `${port}`, `${limitMs}`, from)).trim(),
+    advertise: async (from, prefix) => {
+      const device = from === "node" ? POD_BRIDGE : "eth0";
+      await enter(from, "perl", "-MSocket=:DEFAULT,inet_pton,pack_sockaddr_in6", "-e", ADVERTISE, device, prefix);
+    },
+    heardOf: async () => await enter("pod1", "ip", "-6", "route", "show"),
     linkLocal: async (of) => {
       const listed = await enter(of, "ip", "-6", "address", "show", "dev", of === "node" ? POD_BRIDGE : "eth0");
       return `${/fe80::[0-9a-f:]*/.exec(listed)?.[0] ?? "none"}%eth0`;
