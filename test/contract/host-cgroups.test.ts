@@ -298,8 +298,10 @@ describe("the kernel's cgroups", () => {
       ...{ "pod/cgroup.type": "domain\n", ...files("pod/") },
     });
     const meminfo = `MemTotal: 100 kB\nMemFree: 40 kB\nActive: 9 kB\nActive(file): 3 kB\nInactive(file): 2 kB\n`;
-    const cgroups = createLinuxCgroups({ root, proc: await makeTree({ meminfo }) });
-    expect((await cgroups.read("/"))?.memory).toMatchObject({ usage: 61_440, workingSet: 59_392, activeFile: 3_072 });
+    const vmstat = "nr_active_file 1\npgfault 7\npgmajfault 5\n";
+    const cgroups = createLinuxCgroups({ root, proc: await makeTree({ meminfo, vmstat }) });
+    const amounts = { usage: 61_440, workingSet: 59_392, activeFile: 3_072, pageFaults: 7, majorPageFaults: 5 };
+    expect((await cgroups.read("/"))?.memory).toMatchObject(amounts);
     expect(await cgroups.read("/pod")).toMatchObject({ memory: undefined, cpu: { usageNanoseconds: 5_000 } });
   });
 

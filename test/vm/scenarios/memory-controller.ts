@@ -1,7 +1,7 @@
 import type { Pod } from "../../../src/api/gen/types.ts";
 import { HOST_NAME } from "../disk/recipe.ts";
 import { createPod, deletePods, readPod, readPodCgroup, untilPod, untilReady } from "./pods.ts";
-import { expectSame, expectTrue, type Scenario, type Stage } from "./scenario.ts";
+import { expectSame, expectTrue, type Scenario, type Stage, until } from "./scenario.ts";
 import { startAnew } from "./service.ts";
 import { readSummary } from "./statistics.ts";
 
@@ -27,15 +27,18 @@ export const memoryController: Scenario = {
     await startAnew(at, [OFF]);
     expectSame(await at.machine.read("grep -cw memory /sys/fs/cgroup/cgroup.controllers || true"), "0", "controllers");
     const messageOf = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.waiting?.message ?? "";
-    const limited = await untilPod(at, "limited", (pod) => messageOf(pod) !== "");
-    at.note(`limited: ${messageOf(limited)}`);
-    expectTrue(messageOf(limited).includes(MEND), "the pod with a limit does not say what the kernel has to be told");
+    // What ran before waits between its attempts, and its status tells of that.
+    const events = "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=limited";
+    await until(at, `ask-api GET '${events}'`, (text) => text.includes(MEND));
+    await createPod(at, "refused", { container: { resources: LIMITED } });
+    const refused = await untilPod(at, "refused", (pod) => messageOf(pod).includes(MEND));
+    at.note(`refused: ${messageOf(refused)}`);
     await untilReady(at, "plain");
     await createPod(at, "newcomer");
     await untilReady(at, "newcomer");
     await expectWords(at);
     await expectStatistics(at);
-    await deletePods(at, "newcomer");
+    await deletePods(at, "newcomer", "refused");
     await startAnew(at, []);
     for (const name of ["limited", "plain"]) await untilReady(at, name);
     const cgroup = await readPodCgroup(at, await readPod(at, "limited"));

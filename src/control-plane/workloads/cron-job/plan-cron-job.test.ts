@@ -66,6 +66,38 @@ describe("a job that a crash has left out of the status", () => {
   });
 });
 
+describe("a clock that was a day ahead and was set right", () => {
+  const NOW = "2026-01-01T02:10:00Z";
+  const AHEAD = "2026-01-02T02:00:00Z";
+  const startAfter = (subject: CronJob, options: Parameters<typeof planAt>[2] = {}) => {
+    const { status, start, waitMs } = planAt(NOW, subject, options);
+    expect(start).toBeUndefined();
+    expect(waitMs).toBeLessThanOrEqual(50 * MINUTE + 1_000);
+    return planAt("2026-01-01T03:00:00Z", { ...subject, status }, options).start?.name;
+  };
+
+  test("keeps no cron job from its next time", () => {
+    expect(startAfter(cronJob({}, { lastScheduleTime: AHEAD }))).toBe("tick-29453940");
+    expect(planAt(NOW, cronJob({}, { lastScheduleTime: AHEAD })).status.lastScheduleTime).toBe(NOW);
+  });
+
+  test("nor by its jobs, its creation or a change of its schedule", () => {
+    const { metadata, status = {} } = job("tick-29455320", "Complete");
+    const ahead = { metadata: { ...metadata, annotations: { [SCHEDULED_ANNOTATION]: AHEAD } }, status };
+    expect(startAfter(cronJob({}, { lastScheduleTime: AHEAD }), { jobs: [ahead] })).toBe("tick-29453940");
+    expect(startAfter({ ...cronJob(), metadata: { name: "tick", creationTimestamp: AHEAD } })).toBe("tick-29453940");
+    const served = cronJob({}, { lastScheduleTime: "2026-01-01T02:00:00Z" });
+    expect(startAfter(served, { notBefore: Date.parse(AHEAD) })).toBe("tick-29453940");
+  });
+
+  test("is waited for where it was set back by seconds", () => {
+    const served = cronJob({}, { lastScheduleTime: "2026-01-01T03:00:00Z" });
+    const { start, status } = planAt("2026-01-01T02:59:58Z", served);
+    expect([start, status.lastScheduleTime]).toEqual([undefined, "2026-01-01T03:00:00Z"]);
+    expect(planAt("2026-01-01T03:00:00Z", { ...served, status }).start).toBeUndefined();
+  });
+});
+
 describe("a cron job starts", () => {
   test.each<[string, string, CronJob, string | undefined]>([
     ["nothing before it is due", "2026-01-01T00:59:59Z", cronJob(), undefined],

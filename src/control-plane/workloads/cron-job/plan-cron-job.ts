@@ -1,5 +1,5 @@
 import type { CronJob, CronJobStatus, Job, ObjectReference } from "../../../api/gen/types.ts";
-import { formatTime, parseTime, SECOND } from "../../../base/clock.ts";
+import { formatTime, MINUTE, parseTime, SECOND } from "../../../base/clock.ts";
 import { finishedConditionOf } from "../job/job-pods.ts";
 import { computeDue, computeWaitMs, type DueOptions, MANY_MISSED } from "./due-time.ts";
 import { type ScheduleTimes, scheduleTimesOf } from "./schedule-times.ts";
@@ -7,6 +7,9 @@ import { createZoneClock } from "./zone-clock.ts";
 
 /** Tells of a job of a cron job for which time it was made. Jobs that somebody makes of a cron job by hand have none. */
 export const SCHEDULED_ANNOTATION = "batch.kubernetes.io/cronjob-scheduled-timestamp";
+
+/** A clock that is set back by less than this is waited for, so that nothing is started twice for one time. */
+const MOST_SKEW_MS = 5 * MINUTE;
 
 /** What to do for a cron job, in this order. */
 interface CronJobPlan {
@@ -41,9 +44,11 @@ type CronJobPart = Pick<CronJobPlan, "start" | "waitMs"> & { news?: CronJobNews 
 
 /** Plans by the cron job, and by the jobs that it controls. */
 export function planCronJob(cronJob: CronJob, jobs: readonly Job[], options: DueOptions): CronJobPlan {
-  const { status, news } = computeStatus(cronJob, jobs);
+  const { now } = options;
+  const { status, news } = computeStatus(cronJob, jobs, now);
   const forget = chooseForgotten(cronJob, jobs);
-  const planned = planStart({ ...cronJob, status }, options);
+  const notBefore = isAhead(options.notBefore, now) ? 0 : options.notBefore;
+  const planned = planStart({ ...cronJob, status }, { now, notBefore });
   return {
     news: [...news, ...(planned.news ? [planned.news] : [])],
     forget,
@@ -58,7 +63,7 @@ export function planCronJob(cronJob: CronJob, jobs: readonly Job[], options: Due
  * yet. It counts like every other, so that no second one runs beside it and none is made again for its time: upstream only
  * warns of it.
  */
-function computeStatus({ status = {} }: CronJob, jobs: readonly Job[]) {
+function computeStatus({ metadata, status = {} }: CronJob, jobs: readonly Job[], now: number) {
   const news: CronJobNews[] = [];
   const tell = (type: CronJobNews["type"], reason: string, message: string) => news.push({ type, reason, message });
   const byUid = new Map(jobs.map((job) => [job.metadata?.uid, job]));
@@ -79,9 +84,11 @@ function computeStatus({ status = {} }: CronJob, jobs: readonly Job[]) {
     return job !== undefined && condition === undefined;
   });
   const active = [...listedActive, ...forgotten];
-  const scheduled = [parseTime(status.lastScheduleTime), ...jobs.map(scheduledTimeOf)].filter(
-    (time) => time !== undefined,
-  );
+  const told = [parseTime(status.lastScheduleTime), ...jobs.map(scheduledTimeOf)].filter((time) => time !== undefined);
+  const created = parseTime(metadata?.creationTimestamp) ?? 0;
+  const wasAhead = told.some((time) => isAhead(time, now)) || (told.length === 0 && isAhead(created, now));
+  const known = told.filter((time) => !isAhead(time, now));
+  const scheduled = wasAhead && known.length === 0 ? [now] : known;
   const successes = jobs.flatMap((job) => job.status?.completionTime ?? []);
   const lastSuccess = [...successes, ...(status.lastSuccessfulTime ? [status.lastSuccessfulTime] : [])].sort().at(-1);
   const next: CronJobStatus = {
@@ -90,6 +97,14 @@ function computeStatus({ status = {} }: CronJob, jobs: readonly Job[]) {
     ...(lastSuccess && { lastSuccessfulTime: lastSuccess }),
   };
   return { status: next, news };
+}
+
+/**
+ * The clock was ahead when that was written, and was set right: a machine without a battery begins with any time, and a time
+ * server may be wrong. Upstream starts nothing until that time has come.
+ */
+function isAhead(time: number, now: number): boolean {
+  return time > now + MOST_SKEW_MS;
 }
 
 function scheduledTimeOf({ metadata }: Job): number | undefined {

@@ -39,7 +39,7 @@ export function createLinuxCgroups({
       await pause();
       const beneath = path === "/" ? "" : path;
       return isUnified
-        ? readCgroupV2(`${root}${beneath}`, { details, memoryInfo: `${proc}/meminfo`, devices })
+        ? readCgroupV2(`${root}${beneath}`, { details, proc, devices })
         : readCgroupV1(root, beneath, { details, devices });
     },
     pressure: async (path) => (isUnified ? readPressureV2(`${root}${path}`) : {}),

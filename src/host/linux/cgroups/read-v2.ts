@@ -16,7 +16,10 @@ type Values = ReadonlyMap<string, number>;
 
 const MICROSECOND = 1_000;
 
-/** The lines of `/proc/meminfo` that say of the whole machine what these names of `memory.stat` say of a cgroup. */
+/**
+ * The lines of `/proc/meminfo` that say of the whole machine what these names of `memory.stat` say of a cgroup. Faults have
+ * the same names in `/proc/vmstat`.
+ */
 const MACHINE_MEMORY = {
   anon: "AnonPages",
   file: "Cached",
@@ -28,24 +31,21 @@ const MACHINE_MEMORY = {
 interface ReadOptions {
   /** Also what only a page of metrics shows. */
   readonly details: boolean;
-  /** The path of `/proc/meminfo`, which has the numbers that the root's own files lack. */
-  readonly memoryInfo: string;
+  /** The path of `/proc`, whose `meminfo` and `vmstat` have the numbers that the root's own files lack. */
+  readonly proc: string;
   /** Where block devices are shown by their numbers. */
   readonly devices: string;
 }
 
 /** Reads a cgroup of version 2. */
-export function readCgroupV2(
-  directory: string,
-  { details, memoryInfo, devices }: ReadOptions,
-): CgroupUsage | undefined {
+export function readCgroupV2(directory: string, { details, proc, devices }: ReadOptions): CgroupUsage | undefined {
   const read: Read = (file) => readKernelFile(`${directory}/${file}`);
   const processes = read("cgroup.procs");
   if (processes === undefined) return undefined;
   const cpuStat = parseFlatKeyed(read("cpu.stat"));
   return {
     cpu: computeCpu(cpuStat),
-    memory: readMemory(read, memoryInfo),
+    memory: readMemory(read, proc),
     pids: parsePids(processes),
     pressure: readPressureV2(directory),
     details: details ? readDetails(read, cpuStat, devices) : undefined,
@@ -67,10 +67,10 @@ function computeCpu(stat: Values): CgroupCpu | undefined {
   };
 }
 
-function readMemory(read: Read, memoryInfo: string): CgroupMemory | undefined {
-  const stat = readMemoryStat(read, memoryInfo);
+function readMemory(read: Read, proc: string): CgroupMemory | undefined {
+  const stat = readMemoryStat(read, proc);
   if (stat === undefined) return undefined;
-  const { usage, swap } = readAmounts(read, memoryInfo);
+  const { usage, swap } = readAmounts(read, proc);
   const inactiveFile = stat.get("inactive_file") ?? 0;
   return {
     usage,
@@ -92,22 +92,23 @@ function readMemory(read: Read, memoryInfo: string): CgroupMemory | undefined {
  * Undefined where the kernel does not count the cgroup's memory. Without the controller it still counts that of the whole
  * machine, which the root is; only the root has no type.
  */
-function readMemoryStat(read: Read, memoryInfo: string): Values | undefined {
+function readMemoryStat(read: Read, proc: string): Values | undefined {
   const text = read("memory.stat");
   if (text !== undefined) return parseFlatKeyed(text);
   if (read("cgroup.type") !== undefined) return undefined;
-  const machine = readKernelFile(memoryInfo);
+  const machine = readKernelFile(`${proc}/meminfo`);
   if (machine === undefined) return undefined;
-  return new Map(Object.entries(MACHINE_MEMORY).map(([name, line]) => [name, bytesOf(machine, line)]));
+  const amounts = Object.entries(MACHINE_MEMORY).map(([name, line]) => [name, bytesOf(machine, line)] as const);
+  return new Map([...parseFlatKeyed(readKernelFile(`${proc}/vmstat`)), ...amounts]);
 }
 
 /**
  * The root has no `memory.current`: memory that is not free counts as used, as in runc (libcontainer: fs2/memory.go).
  */
-function readAmounts(read: Read, memoryInfo: string): { usage: number; swap: number } {
+function readAmounts(read: Read, proc: string): { usage: number; swap: number } {
   const usage = parseNumber(read("memory.current"));
   if (usage !== undefined) return { usage, swap: parseNumber(read("memory.swap.current")) ?? 0 };
-  const text = readKernelFile(memoryInfo) ?? "";
+  const text = readKernelFile(`${proc}/meminfo`) ?? "";
   const left = (total: string, free: string) => bytesOf(text, total) - bytesOf(text, free);
   return { usage: left("MemTotal", "MemFree"), swap: left("SwapTotal", "SwapFree") };
 }
