@@ -36,7 +36,8 @@ export function computeCniConfig(options: CniConfigOptions): string {
     type: "bridge",
     bridge: options.bridge,
     isGateway: true,
-    ipMasq: true,
+    // The guard of the masquerade has one rule for all pods: the plugin would run iptables several times for each.
+    ipMasq: false,
     hairpinMode: true,
     mtu: options.mtu,
     ipam: {

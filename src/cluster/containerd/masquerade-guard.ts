@@ -10,8 +10,9 @@ interface MasqueradedPods {
 
 /**
  * Creates the guard of the way out: who is not a pod knows no address of pods, so what pods send there comes from the
- * node. The plugin `bridge` makes rules of the same meaning for each pod when it starts, and nobody makes them again:
- * after `systemctl reload nftables`, which removes all rules of the machine, pods that run would be cut off.
+ * node. The plugin `bridge` could make rules of the same meaning for each pod when it starts. It would run iptables several
+ * times for each, and nobody would make them again after `systemctl reload nftables`, which removes all rules of the
+ * machine.
  */
 export function createMasqueradeGuard(table: GuardedTable, pods: MasqueradedPods): RuleGuard {
   return createRuleGuard(table, {
