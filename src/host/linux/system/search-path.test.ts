@@ -7,6 +7,7 @@ it.each([
   [undefined, SYSTEM],
   ["", SYSTEM],
   [SYSTEM, SYSTEM],
+  ["/opt/bin:", `/opt/bin:${SYSTEM}`],
   ["/usr/local/bin:/usr/bin:/bin", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"],
   ["/opt/containerd/bin", `/opt/containerd/bin:${SYSTEM}`],
 ])("%j is searched first, and the system's directories then", (path, expected) => {

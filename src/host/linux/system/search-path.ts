@@ -6,6 +6,7 @@ const SYSTEM_DIRECTORIES = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/
  * services leave out those of an administrator's programs, in which iptables and mkfs are.
  */
 export function computeSearchPath(path: string | undefined): string {
-  const named = path === undefined || path === "" ? [] : path.split(":");
+  // An empty name would be the directory that somebody happens to be in.
+  const named = (path ?? "").split(":").filter((directory) => directory !== "");
   return [...named, ...SYSTEM_DIRECTORIES.filter((directory) => !named.includes(directory))].join(":");
 }
