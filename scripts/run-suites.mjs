@@ -44,7 +44,7 @@ const SUITES = [
   { name: "check-package", lane: "reads", givesWay: true, command: script("check-package"), after: ["build"] },
   { name: "unit", lane: "runs", givesWay: true, command: project("unit"), again: project("unit") },
   // The same seeds for each commit: fresh ones still find something once in a few hundred, which is no commit's fault.
-  { name: "simulator", lane: "runs", givesWay: true, command: script("sim", "--seeds", "30", "--first", "80") },
+  { name: "simulator", lane: "runs", givesWay: true, command: script("sim", "--seeds", "15", "--first", "80") },
   // The same inputs for each commit, too: with time as the limit, each machine would try others.
   { name: "fuzz", lane: "runs", givesWay: true, command: script("fuzz", "--fixed", "--seed", "1") },
   // It measures, so that it has the machine for itself.

@@ -11,6 +11,8 @@ import { listNodeImages, type NodeImage, pruneNodeImages, removeNodeImage } from
 import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { ImageStatusRequest } from "../cri/gen/cri-v1.ts";
+import { linuxFiles } from "../host/linux/files/linux-files.ts";
+import { keepImage } from "../node/runtime/images/kept-images.ts";
 import { formatOutput, type OutputFormat } from "./format-output.ts";
 import { openProgress } from "./open-progress.ts";
 import { requireRoot } from "./require-root.ts";
@@ -22,7 +24,10 @@ export type ImagesCommand =
   | { readonly verb: "load"; readonly files: readonly string[]; readonly quiet: boolean }
   | { readonly verb: "rm"; readonly images: readonly string[]; readonly force: boolean };
 
-type Connection = Awaited<ReturnType<typeof connectImages>>;
+type Connection = Awaited<ReturnType<typeof connectImages>> & {
+  /** The directory that names the images which stay. */
+  readonly keptImages: string;
+};
 
 /** Where the answers go: lines for people as they come, or one value for programs at the end. */
 interface Printer {
@@ -44,7 +49,8 @@ export async function images(
 ): Promise<number> {
   requireRoot(`images ${command.verb}`);
   const { binary } = await readRuntimeOptions(layout.directory);
-  const connection = await connectImages(layout.runtime, { binary });
+  const { keptImages } = layout;
+  const connection = { ...(await connectImages(layout.runtime, { binary })), keptImages };
   const problems: string[] = [];
   // The standard output of a program that asked for one value is that value alone.
   const progress = output === undefined ? openProgress("text") : openProgress("json", process.stderr);
@@ -69,20 +75,21 @@ export async function images(
 }
 
 async function run(connection: Connection, command: ImagesCommand, print: Printer): Promise<object> {
+  const store = storeOf(connection);
   switch (command.verb) {
     case "ls": {
-      const found = await listNodeImages(connection.cri, SIGNAL);
+      const found = await listNodeImages(store, SIGNAL);
       print.line(formatImages(found));
       return { images: found };
     }
     case "load":
       return { loaded: await loadAll(connection, command, print) };
     case "rm":
-      return { removed: await removeAll(connection, command, print) };
+      return { removed: await removeAll(store, command, print) };
     case "prune": {
       const onRemoved = (image: NodeImage) => print.line(`removed ${titleOf(image)}`);
       print.waiting("containerd, which removes images");
-      const removed = await pruneNodeImages(connection.cri, { onRemoved, signal: SIGNAL });
+      const removed = await pruneNodeImages(store, { onRemoved, signal: SIGNAL });
       print.waiting(undefined);
       const freedBytes = removed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
       print.line(`${removed.length} images removed, ${formatByteSize(freedBytes)} freed`);
@@ -90,6 +97,8 @@ async function run(connection: Connection, command: ImagesCommand, print: Printe
     }
   }
 }
+
+const storeOf = ({ cri, keptImages }: Connection) => ({ ...cri, keptImages });
 
 async function loadAll(
   connection: Connection,
@@ -115,6 +124,7 @@ async function loadAll(
     };
     try {
       const names = await loadArchive({ importer: connection.importer, isKnown, platform, onProgress }, archive);
+      for (const name of names) await keepImage(linuxFiles, connection.keptImages, name);
       for (const name of names) print.line(toPlainText(`loaded ${name}`));
       loaded.push(...names);
     } catch (error) {
@@ -141,14 +151,14 @@ function describeLoading(title: string, size: number, { doneBytes, image }: Impo
 }
 
 async function removeAll(
-  { cri }: Connection,
+  store: ReturnType<typeof storeOf>,
   { images: wanted, force }: Extract<ImagesCommand, { verb: "rm" }>,
   print: Printer,
 ): Promise<NodeImage[]> {
   const removed: NodeImage[] = [];
   for (const image of wanted) {
     try {
-      const gone = await removeNodeImage(cri, image, { isForced: force, signal: SIGNAL });
+      const gone = await removeNodeImage(store, image, { isForced: force, signal: SIGNAL });
       print.line(`removed ${titleOf(gone)}`);
       removed.push(gone);
     } catch (error) {

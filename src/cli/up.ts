@@ -17,6 +17,7 @@ import { endControlPlane } from "../cluster/supervisor/start-control-plane.ts";
 import { endDns } from "../cluster/supervisor/start-dns.ts";
 import { endProxy } from "../cluster/supervisor/start-proxy.ts";
 import { computeStateLayout, DEFAULT_STATE_DIRECTORY, type StateLayout } from "../cluster/supervisor/state-layout.ts";
+import { killNode } from "../cluster/supervisor/stop-node.ts";
 import { linuxFiles } from "../host/linux/files/linux-files.ts";
 import { createServiceNotifier } from "../host/linux/system/service-notifier.ts";
 import { systemClock } from "../host/linux/system/system-clock.ts";
@@ -134,6 +135,10 @@ async function superviseNode(layout: StateLayout, supervision: Supervision, log:
     onStop() {
       link.progress("stopping …");
       notifier.stopping();
+    },
+    async endNow() {
+      link.progress("ending at once …");
+      await killNode(layout, log);
     },
     onHangUp: process.stdout.isTTY ? undefined : () => hangUp.look(),
   });

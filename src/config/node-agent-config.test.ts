@@ -62,6 +62,7 @@ describe("createNodeAgentConfig", () => {
     [["--nodelet-refuse-foreign-manifests"], { refusesForeignManifests: true }],
     [["--nodelet-ignore-other-kinds"], { ignoresOtherKinds: true }],
     [["--nodelet-keep-kernel-tunables"], { keepsKernelTunables: true }],
+    [["--nodelet-kept-images=k"], { keptImagesDirectory: "/work/k" }],
     [["--nodelet-own-cgroup-root"], { ownsCgroupRoot: true }],
     [["--runtime-cgroups=/system.slice/containerd.service"], { runtimeCgroup: "/system.slice/containerd.service" }],
     [["--experimental-allocatable-ignore-eviction"], { ignoresEvictionThresholds: true }],

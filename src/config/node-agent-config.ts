@@ -51,6 +51,8 @@ export interface NodeAgentConfig {
   readonly ignoresOtherKinds: boolean;
   /** Leave the kernel's tunables as they are. */
   readonly keepsKernelTunables: boolean;
+  /** The directory that names the images which are never removed; absolute. Undefined for none. */
+  readonly keptImagesDirectory: string | undefined;
   /** The cgroup in which pods have theirs is nobody else's. */
   readonly ownsCgroupRoot: boolean;
   /** `--runtime-cgroups`: the cgroup of the container runtime, which is measured; empty where it is not known. */
@@ -148,6 +150,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
   const errors: ConfigurationError[] = [];
   const absolute = (path: string) => (path.startsWith("/") ? path : `${workingDirectory.replace(/\/$/, "")}/${path}`);
   const nodeSocket = readText(flags, "nodelet-socket", "");
+  const keptImages = readText(flags, "nodelet-kept-images", "");
   const runtimeEndpoint = toUrl(configuration.containerRuntimeEndpoint);
   const rootDirectory = absolute(readText(flags, "root-dir", "/var/lib/kubelet"));
   const config: NodeAgentConfig = {
@@ -172,6 +175,7 @@ export function createNodeAgentConfig(sources: NodeAgentSources): {
     refusesForeignManifests: flags.get("nodelet-refuse-foreign-manifests") === true,
     ignoresOtherKinds: flags.get("nodelet-ignore-other-kinds") === true,
     keepsKernelTunables: flags.get("nodelet-keep-kernel-tunables") === true,
+    keptImagesDirectory: keptImages === "" ? undefined : absolute(keptImages),
     ownsCgroupRoot: flags.get("nodelet-own-cgroup-root") === true,
     runtimeCgroup: readText(flags, "runtime-cgroups", ""),
     ignoresEvictionThresholds: flags.get("experimental-allocatable-ignore-eviction") === true,

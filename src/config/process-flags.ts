@@ -124,6 +124,13 @@ const ROWS: readonly Row[] = [
     "Leave the kernel's tunables as they are, as nodelet up does; without this flag they are set as a node needs them",
   ],
   [
+    "nodelet-kept-images",
+    STRING_FLAG,
+    "",
+    "works",
+    "Directory that names the images which stay also where the disk is short of space, as nodelet images load writes it; none where empty",
+  ],
+  [
     "nodelet-own-cgroup-root",
     BOOL_FLAG,
     false,

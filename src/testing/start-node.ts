@@ -115,7 +115,7 @@ export async function startNode(options: TestNodeOptions): Promise<TestNode> {
     await mkdir(layout.manifests);
     const containerd = await startContainerd({ ...options.network, directory: layout.runtime, log, signal });
     running.containerd = containerd;
-    await ensureImages(containerd, layout.images);
+    await ensureImages(containerd, layout);
     for (const archive of options.images) await importArchive(containerd, archive);
     // The flags of this process are for its tests: loaders, --test, --eval.
     const program = { entry, nodeFlags: [], log, signal };

@@ -1,4 +1,5 @@
 import type { ForeignFirewall } from "../containerd/foreign-firewalls.ts";
+import type { InotifyFacts } from "./inotify-facts.ts";
 import type { RuntimeWord } from "./runtime-word.ts";
 
 /**
@@ -14,6 +15,8 @@ export interface DoctorFacts {
   /** The number is 0 where the kernel forbids them. */
   maxUserNamespaces: number;
   cgroup: CgroupFacts;
+  /** Undefined where it could not be read (no root). */
+  inotify: InotifyFacts | undefined;
   /** Tells whether overlayfs mounts where images would lie; undefined where that could not be tried (no root). */
   overlayWorks: boolean | undefined;
   /** The version that each program prints; undefined when it is not installed. */

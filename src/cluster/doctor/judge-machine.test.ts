@@ -11,6 +11,7 @@ const good: DoctorFacts = {
   namespaces: ["cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"],
   maxUserNamespaces: 1000,
   cgroup: { version: 2, controllers: ["cpuset", "cpu", "io", "memory", "pids"] },
+  inotify: { limit: 8192, used: 20 },
   overlayWorks: true,
   containerd: "containerd github.com/containerd/containerd/v2 2.1.9+unknown",
   runc: "runc version 1.3.6",
@@ -40,6 +41,8 @@ const good: DoctorFacts = {
   runningPid: undefined,
 };
 
+const V1 = { version: 1, controllers: good.cgroup.controllers } as const;
+
 const withWord = (changes: Partial<RuntimeWord>) => ({
   runtimeWord: good.runtimeWord && { ...good.runtimeWord, ...changes },
 });
@@ -57,6 +60,8 @@ describe("judgeMachine", () => {
   const cases: Array<[string, Partial<DoctorFacts>, string, "warn" | "fail"]> = [
     ["no root", { uid: 1000 }, "root", "fail"],
     ["no network namespaces", { namespaces: ["mnt", "pid", "ipc", "uts", "user"] }, "namespaces", "fail"],
+    ["few inotify instances left", { inotify: { limit: 128, used: 120 } }, "inotify", "fail"],
+    ["inotify instances for few containers", { inotify: { limit: 128, used: 20 } }, "inotify", "warn"],
     ["a runtime without user namespaces", withWord({ userNamespaces: false }), "user namespaces", "warn"],
     ["mounts that are not all read-only", withWord({ recursiveReadOnlyMounts: false }), "runtime features", "warn"],
     [
@@ -110,6 +115,7 @@ describe("judgeMachine", () => {
 
   const accepted: Array<[string, Partial<DoctorFacts>]> = [
     ["a policy of iptables, for which there are rules", { forwardPolicy: "DROP" }],
+    ["few inotify instances where containers take none", { inotify: { limit: 128, used: 20 }, cgroup: V1 }],
     ["a private root", { isRootShared: false }],
     ["no br_netfilter", { bridgeCallsIptables: undefined }],
     ["forwarding that is still off", { ipForward: false }],

@@ -12,6 +12,12 @@ const MIN_DISK_BYTES = 256 * 1024 * 1024;
 const LOW_DISK_RATIO = 0.1;
 const MIN_CONTAINERD_MINOR = 6;
 const API_PORT = 6443;
+/** Those of containerd, the node agent and its neighbours, with room to spare. */
+const NODE_INOTIFY_INSTANCES = 16;
+/** Those of a sandbox and of one container. */
+const POD_INOTIFY_INSTANCES = 2;
+/** The default of `maxPods`. */
+const USUAL_PODS = 110;
 
 /** Judges every check, in the order in which a person should fix the problems. */
 export function judgeMachine(facts: DoctorFacts): Finding[] {
@@ -23,6 +29,7 @@ const CHECKS: ReadonlyArray<(facts: DoctorFacts) => Finding> = [
   namespaces,
   judgeUserNamespaces,
   cgroups,
+  inotify,
   overlay,
   containerd,
   runc,
@@ -85,6 +92,22 @@ function cgroups({ cgroup }: DoctorFacts): Finding {
     meaning: "memory of pods is neither limited nor counted; containers with a limit of memory do not start",
     mend: MEMORY_CONTROLLER_MEND,
   };
+}
+
+function inotify({ inotify: instances, cgroup }: DoctorFacts): Finding {
+  const check = "inotify";
+  if (instances === undefined) return { check, level: "ok", found: "not read", meaning: "only root can count it" };
+  const { limit, used } = instances;
+  const left = Math.max(0, limit - used);
+  const found = `${used} of root's ${limit} instances in use`;
+  const mend = "sysctl -w fs.inotify.max_user_instances=8192, and in a file of /etc/sysctl.d for the next boot";
+  if (left < NODE_INOTIFY_INSTANCES) {
+    return { check, level: "fail", found, meaning: "containerd and the node agent cannot watch files", mend };
+  }
+  const pods = Math.floor((left - NODE_INOTIFY_INSTANCES) / POD_INOTIFY_INSTANCES);
+  if (cgroup.version !== 2 || pods >= USUAL_PODS) return { check, level: "ok", found };
+  const meaning = `containerd takes one for each container, so that about ${pods} pods of one container run`;
+  return { check, level: "warn", found, meaning, mend };
 }
 
 function overlay({ overlayWorks, disk: { path } }: DoctorFacts): Finding {

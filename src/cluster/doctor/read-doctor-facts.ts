@@ -13,6 +13,7 @@ import { readLockHolder } from "../processes/process-lock.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { computeStateLayout } from "../supervisor/state-layout.ts";
 import type { CgroupFacts, DoctorFacts } from "./doctor-facts.ts";
+import { readInotifyFacts } from "./inotify-facts.ts";
 import { readRuntimeWord } from "./read-runtime-word.ts";
 import { UP_PROGRAMS } from "./up-programs.ts";
 
@@ -29,6 +30,7 @@ export async function readDoctorFacts(stateDirectory: string, ports: readonly nu
     namespaces: await readdir("/proc/self/ns"),
     maxUserNamespaces: Number((await readSysctl("user/max_user_namespaces")) ?? 0),
     cgroup: await readCgroupFacts(mounts),
+    inotify: await readInotifyFacts(),
     overlayWorks: await tryOverlay(stateDirectory),
     containerd: await readVersion("containerd"),
     runc: await readVersion("runc"),

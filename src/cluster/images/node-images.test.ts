@@ -1,26 +1,34 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFakeCri, type FakeCri } from "../../cri/fake/create-fake-cri.ts";
 import { ContainerConfig, PodSandboxConfig } from "../../cri/gen/cri-v1.ts";
 import { createFakeClock } from "../../host/fake/fake-clock.ts";
+import { linuxFiles } from "../../host/linux/files/linux-files.ts";
+import { keepImage, readKeptImages } from "../../node/runtime/images/kept-images.ts";
 import { DEMO_IMAGE, PAUSE_IMAGE } from "./image-references.ts";
 import { listNodeImages, pruneNodeImages, removeNodeImage } from "./node-images.ts";
 
 const SIGNAL = new AbortController().signal;
 
-let runtime: FakeCri;
+let runtime: FakeCri & { keptImages: string };
 beforeEach(async () => {
+  const keptImages = await mkdtemp(join(tmpdir(), "kept-images-"));
   const images = [
     { ref: PAUSE_IMAGE, sizeBytes: 1 },
     { ref: DEMO_IMAGE, sizeBytes: 2 },
     { ref: "app:1", sizeBytes: 4 },
     { ref: "used:1", sizeBytes: 3, cmd: ["sh"] },
   ];
-  runtime = createFakeCri({ clock: createFakeClock(), images });
+  runtime = { ...createFakeCri({ clock: createFakeClock(), images }), keptImages };
   const config = PodSandboxConfig.fromPartial({ metadata: { name: "p", uid: "u", namespace: "n" } });
   const { podSandboxId } = await runtime.runtime.runPodSandbox({ config, runtimeHandler: "" });
   const container = ContainerConfig.fromPartial({ metadata: { name: "c" }, image: { image: "used:1" } });
   await runtime.runtime.createContainer({ podSandboxId, config: container, sandboxConfig: config });
 });
+
+afterEach(async () => await rm(runtime.keptImages, { recursive: true }));
 
 const names = async () => (await listNodeImages(runtime, SIGNAL)).flatMap((image) => image.names);
 const remove = async (image: string, isForced = false) =>
@@ -53,6 +61,16 @@ describe("an image is removed", () => {
     await expect(remove(image, isForced)).rejects.toMatchObject(expected);
     expect(await names()).toHaveLength(4);
   });
+});
+
+test("an image that is kept stays at a prune, until it is removed by its name", async () => {
+  const app = "docker.io/library/app:1";
+  await keepImage(linuxFiles, runtime.keptImages, app);
+  expect(await pruneNodeImages(runtime, { onRemoved: () => undefined, signal: SIGNAL })).toEqual([]);
+  expect(await listNodeImages(runtime, SIGNAL)).toMatchObject([{ names: [app], isKept: true }, {}, {}, {}]);
+  await remove("app:1");
+  expect(await names()).not.toContain(app);
+  expect(await readKeptImages(linuxFiles, runtime.keptImages)).toEqual(new Set());
 });
 
 test("a prune leaves what containers use and what the node needs", async () => {

@@ -1,6 +1,8 @@
 import { CodedError } from "../../base/errors.ts";
 import * as cri from "../../cri/gen/cri-v1.ts";
 import type { Cri } from "../../cri/port.ts";
+import { linuxFiles } from "../../host/linux/files/linux-files.ts";
+import { readKeptImages, stopKeepingImage } from "../../node/runtime/images/kept-images.ts";
 import { readUsedImages } from "../../node/runtime/images/used-images.ts";
 import { DEMO_IMAGE, PAUSE_IMAGE } from "./image-references.ts";
 
@@ -13,20 +15,29 @@ export interface NodeImage {
   readonly sizeBytes: number;
   /** True where a container was made of it or mounts it, ended ones included. */
   readonly inUse: boolean;
-  /** True for images that the node needs and could not get again: they are never removed. */
+  /** True for images that stay when the disk is short of space, and at a prune. */
   readonly isKept: boolean;
 }
 
-type NodeCri = {
+interface ImageStore {
   readonly runtime: Pick<Cri["runtime"], "listContainers" | "containerStatus">;
   readonly images: Pick<Cri["images"], "listImages" | "removeImage" | "imageStatus">;
-};
+  /** The directory that names the images which stay; see `keepImage`. */
+  readonly keptImages: string;
+}
+
+/** The images that the node needs and could not get again: they are not removed even by force. */
+const NEEDED: readonly string[] = [PAUSE_IMAGE, DEMO_IMAGE];
 
 /** Reads all images, the largest first. */
-export async function listNodeImages({ runtime, images }: NodeCri, signal: AbortSignal): Promise<readonly NodeImage[]> {
+export async function listNodeImages(
+  { runtime, images, keptImages }: ImageStore,
+  signal: AbortSignal,
+): Promise<readonly NodeImage[]> {
   const { images: found } = await images.listImages(cri.ListImagesRequest.fromPartial({}), { signal });
   const used = await readUsedImages(runtime, signal);
   const mounted = await used.readMounted();
+  const kept = new Set([...NEEDED, ...(await readKeptImages(linuxFiles, keptImages))]);
   const isUsed = (reference: string) => used.references.has(reference) || mounted.has(reference);
   return found
     .map(({ id, repoTags, repoDigests, size, pinned }) => ({
@@ -35,48 +46,51 @@ export async function listNodeImages({ runtime, images }: NodeCri, signal: Abort
       digests: repoDigests,
       sizeBytes: Number(size),
       inUse: [id, ...repoTags, ...repoDigests].some(isUsed),
-      isKept: pinned || [PAUSE_IMAGE, DEMO_IMAGE].some((name) => repoTags.includes(name)),
+      isKept: pinned || [...repoTags, ...repoDigests].some((name) => kept.has(name)),
     }))
     .toSorted((a, b) => b.sizeBytes - a.sizeBytes || (a.id < b.id ? -1 : 1));
 }
 
 /**
  * Removes an image with all of its names, by any of them or by its id, and returns it. Rejects with a CodedError: `no-image`,
- * `in-use` unless it is forced, `kept`.
+ * `in-use` unless it is forced, `kept` where the node needs it.
  */
 export async function removeNodeImage(
-  { runtime, images }: NodeCri,
+  store: ImageStore,
   image: string,
   { isForced, signal }: { isForced: boolean; signal: AbortSignal },
 ): Promise<NodeImage> {
-  const { image: found } = await images.imageStatus(cri.ImageStatusRequest.fromPartial({ image: { image } }), {
+  const { image: found } = await store.images.imageStatus(cri.ImageStatusRequest.fromPartial({ image: { image } }), {
     signal,
   });
-  const all = await listNodeImages({ runtime, images }, signal);
+  const all = await listNodeImages(store, signal);
   const listed = all.find(({ id }) => id === found?.id);
   if (listed === undefined)
     throw new CodedError("no-image", `${image}: there is no such image; see: nodelet images ls`);
-  if (listed.isKept) throw new CodedError("kept", `${image}: the node needs it and could not get it again`);
+  if (listed.names.some((name) => NEEDED.includes(name)))
+    throw new CodedError("kept", `${image}: the node needs it and could not get it again`);
   if (listed.inUse && !isForced) {
     throw new CodedError("in-use", `${image}: a container uses it; remove its pod first, or use --force`);
   }
-  await removeAllNames(images, listed, signal);
+  await removeAllNames(store, listed, signal);
   return listed;
 }
 
-/** Removes the images that nothing uses, and tells of each. Returns them. */
+/** Removes the images that nothing uses and nobody wants to keep, and tells of each. Returns them. */
 export async function pruneNodeImages(
-  { runtime, images }: NodeCri,
+  store: ImageStore,
   { onRemoved, signal }: { onRemoved: (image: NodeImage) => void; signal: AbortSignal },
 ): Promise<readonly NodeImage[]> {
-  const unused = (await listNodeImages({ runtime, images }, signal)).filter(({ inUse, isKept }) => !inUse && !isKept);
+  const unused = (await listNodeImages(store, signal)).filter(({ inUse, isKept }) => !inUse && !isKept);
   for (const image of unused) {
-    await removeAllNames(images, image, signal);
+    await removeAllNames(store, image, signal);
     onRemoved(image);
   }
   return unused;
 }
 
-async function removeAllNames(images: NodeCri["images"], { id }: NodeImage, signal: AbortSignal): Promise<void> {
-  await images.removeImage(cri.RemoveImageRequest.fromPartial({ image: { image: id } }), { signal });
+async function removeAllNames(store: ImageStore, image: NodeImage, signal: AbortSignal): Promise<void> {
+  const { id, names, digests } = image;
+  await store.images.removeImage(cri.RemoveImageRequest.fromPartial({ image: { image: id } }), { signal });
+  for (const name of [...names, ...digests]) await stopKeepingImage(linuxFiles, store.keptImages, name);
 }

@@ -79,7 +79,7 @@ export async function runStandaloneNode(layout: StateLayout, options: NodeOption
   const startedCompanions = Promise.all(companions.map(async (one) => await startCompanion(one, { ...deps, timed })));
   let agent: Awaited<ReturnType<typeof launchAgent>>;
   try {
-    const launchImages = async () => await ensureImages(containerd, layout.images);
+    const launchImages = async () => await ensureImages(containerd, layout);
     const describeImages = (built: boolean) => (built ? "the pause and demo images are built" : undefined);
     await timed("the pause and demo images", launchImages, describeImages);
     agent = await timed("the node agent", launchAgent, () => "the node agent is ready");

@@ -157,6 +157,7 @@ function agentCommand(layout: StateLayout, { kubeletRoot }: PodPlaces, options: 
       ? []
       : [`--nodelet-fallback-node-ip=${bridgeAddressOf(options.podCidr).address}`]),
     ...(clients === undefined ? [] : [`--nodelet-server-clients=${clients}`]),
+    `--nodelet-kept-images=${layout.keptImages}`,
     // The control plane applies them.
     "--nodelet-ignore-other-kinds",
     // This may be any machine of the user, whose kernel is not the cluster's.

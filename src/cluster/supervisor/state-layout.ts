@@ -41,6 +41,8 @@ export interface StateLayout {
   /** The manifests are taken from here when no other directory is named. */
   manifests: string;
   images: string;
+  /** The names of the images that stay when the disk is short of space. */
+  keptImages: string;
   /** The volumes of the default storage class. They outlive everything else here. */
   localVolumes: string;
   /** The user's configuration of registries, a directory for each: mirrors, certificates, credentials. */
@@ -89,6 +91,7 @@ export function computeStateLayout(directory: string): StateLayout {
     resolvConf: join(directory, "resolv.conf"),
     manifests: join(directory, "manifests"),
     images: join(directory, "images"),
+    keptImages: join(directory, "kept-images"),
     localVolumes: join(directory, "volumes"),
     registries: join(directory, "registries"),
     runtime: join(directory, "containerd"),

@@ -5,6 +5,8 @@ import { CodedError, codeOf, runAll } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { unmountBeneath } from "../containerd/mount-namespace.ts";
 import { countRunningPods, endContainerd, removeRunState } from "../containerd/remove-runtime.ts";
+import { computeRuntimeLayout } from "../containerd/runtime-layout.ts";
+import { endDaemon } from "../processes/daemon.ts";
 import { sendSignal } from "../processes/process-identity.ts";
 import { readLockHolder } from "../processes/process-lock.ts";
 import { runSystemctl } from "../service/install-service.ts";
@@ -57,6 +59,17 @@ export async function stopNode(layout: StateLayout, log: Log): Promise<StoppedNo
   await endControlPlane(layout, log);
   await endContainerd(layout.runtime, log);
   return { ran: holder !== undefined, service, pods: await countRunningPods(layout.runtime) };
+}
+
+/** Ends what a supervisor keeps running beside pods, with no time to end by itself. Each of them outlives that. */
+export async function killNode(layout: StateLayout, log: Log): Promise<void> {
+  const { agentPidFile, controlPlanePidFile, proxyPidFile, dnsPidFile } = layout;
+  const pidFiles = [agentPidFile, controlPlanePidFile, proxyPidFile, dnsPidFile];
+  await Promise.all(
+    [...pidFiles, computeRuntimeLayout(layout.runtime).pidFile].map(
+      async (pidFile) => await endDaemon({ pidFile, gracePeriodMs: 0, log }),
+    ),
+  );
 }
 
 /**

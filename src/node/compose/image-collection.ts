@@ -1,6 +1,7 @@
 import type { Part } from "../../base/run-parts.ts";
 import { createImageCollection, type ImageCollection } from "../runtime/images/garbage-collection.ts";
 import { readImageDisk } from "../runtime/images/image-disk.ts";
+import { readKeptImages } from "../runtime/images/kept-images.ts";
 import { createUnusedImages } from "../runtime/images/unused-images.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Reporting } from "./reporting.ts";
@@ -28,13 +29,14 @@ export function composeImageCollection(
   const { clock, machine } = host;
   const { kubelet } = config;
   const { claims, prune } = runtime.images;
+  const readKeptNames = async () => await readKeptImages(host.files, config.keptImagesDirectory);
   const collection = createImageCollection(
     {
       clock,
       log,
       tracing: ports.tracing,
       claims,
-      unused: createUnusedImages({ cri, claims, clock, log, metrics, onListed: prune }),
+      unused: createUnusedImages({ cri, claims, clock, log, metrics, readKeptNames, onListed: prune }),
       readDiskUsage: async (signal) => await readImageDisk({ images: cri.images, machine }, signal),
       recordNodeEvent: reporting.recordNodeEvent,
     },

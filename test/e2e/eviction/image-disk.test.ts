@@ -2,8 +2,11 @@ import { statfs } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
 import { computeRuntimeLayout } from "../../../src/cluster/containerd/runtime-layout.ts";
+import { linuxFiles } from "../../../src/host/linux/files/linux-files.ts";
+import { keepImage } from "../../../src/node/runtime/images/kept-images.ts";
 import { type ClusterNode, createClusterNode } from "../cluster/cluster-node.ts";
 import { settlesOn } from "../cluster/settles.ts";
+import { importUserImages, userImage } from "../cluster/user-images.ts";
 import { isRunning, RUN_FOR_EVER, shellPod } from "../pods.ts";
 
 const MIB = 1024 ** 2;
@@ -27,7 +30,7 @@ describe("a node whose images and containers have a disk of their own", () => {
   beforeAll(async () => {
     world = await createClusterNode({
       imageDiskBytes: DISK_BYTES,
-      configuration: { evictionPressureTransitionPeriod: "4s" },
+      configuration: { evictionPressureTransitionPeriod: "4s", imageMinimumGCAge: "1s" },
     });
     await world.node.start(world.flags);
   });
@@ -40,6 +43,9 @@ describe("a node whose images and containers have a disk of their own", () => {
   afterAll(async () => await world?.destroy());
 
   it("ends who has most in its layers when that disk is short, not who has more in volumes, and recovers", async () => {
+    await importUserImages(world.node, ["app", "zero"]);
+    const keptImages = `${world.node.directory}/kept-images`;
+    await keepImage(linuxFiles, keptImages, userImage("app"));
     await world.create(writing("layers", { layer: 60, volume: 1 }));
     await world.create(writing("volumes", { layer: 1, volume: 100 }));
     for (const name of ["layers", "volumes"]) {
@@ -51,7 +57,8 @@ describe("a node whose images and containers have a disk of their own", () => {
     const { bavail, bsize } = await statfs(rootOf());
     // Short by half of what the one pod has there.
     const wanted = bavail * bsize + 30 * MIB;
-    await world.node.start([...world.flags, `--eviction-hard=imagefs.available<${wanted}`]);
+    const short = [`--eviction-hard=imagefs.available<${wanted}`, `--nodelet-kept-images=${keptImages}`];
+    await world.node.start([...world.flags, ...short]);
     const evicted = await world.pod("layers", isFailed);
     expect(evicted.status).toMatchObject({
       reason: "Evicted",
@@ -59,6 +66,9 @@ describe("a node whose images and containers have a disk of their own", () => {
     });
     await settlesOn("False", diskPressure, 30_000);
     await world.pod("volumes", isRunning);
+    const images = await world.node.containerd.listImages();
+    expect(images).toContain(userImage("app"));
+    expect(images).not.toContain(userImage("zero"));
     expect(world.node.log()).not.toMatch(/Evicting pod.*?default\/volumes/);
   });
 });

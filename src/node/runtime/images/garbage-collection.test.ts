@@ -46,6 +46,7 @@ function createRig(images: readonly string[], policy: Partial<ImageGarbagePolicy
   const present = new Set(images);
   const containers = new Map<string, UsingContainer>();
   const pinned = new Set<string>();
+  const keptNames = new Set<string>();
   const state: RigState = { otherBytes: 0n, sandboxImage: "", failure: undefined, looks: 0 };
   const removed: string[] = [];
   const listed: string[][] = [];
@@ -102,6 +103,7 @@ function createRig(images: readonly string[], policy: Partial<ImageGarbagePolicy
     clock,
     log: silentLog,
     metrics,
+    readKeptNames: async () => await Promise.resolve(keptNames),
     onListed: async (ids) => await Promise.resolve(void listed.push([...ids])),
   });
   const collection = createImageCollection(
@@ -132,7 +134,22 @@ function createRig(images: readonly string[], policy: Partial<ImageGarbagePolicy
     containers.set(id, { image, ...(mounted !== undefined && { mounted }) });
     return () => containers.delete(id);
   };
-  return { clock, claims, collection, metrics, state, present, pinned, removed, listed, events, spans, start, use };
+  return {
+    clock,
+    claims,
+    collection,
+    metrics,
+    state,
+    present,
+    pinned,
+    keptNames,
+    removed,
+    listed,
+    events,
+    spans,
+    start,
+    use,
+  };
 }
 
 describe("a disk that is too full", () => {
@@ -153,6 +170,7 @@ describe("a disk that is too full", () => {
     ["a container was made of", ({ use }) => void use("precious")],
     ["a container mounts", ({ use }) => void use("another", "precious")],
     ["the runtime pins", ({ pinned }) => void pinned.add("precious")],
+    ["who set up the node keeps", ({ keptNames }) => void keptNames.add("docker.io/library/precious:latest")],
     ["sandboxes are made of", ({ state }) => (state.sandboxImage = "precious")],
   ])("keeps the image that %s", async (_what, keep) => {
     const rig = createRig(["precious", "idle"]);

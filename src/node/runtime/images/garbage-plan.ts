@@ -4,7 +4,7 @@ export interface ListedImage {
   /** Tags and digests. */
   readonly names: readonly string[];
   readonly sizeBytes: bigint;
-  /** The runtime wants to keep it. */
+  /** The runtime, or who set up the node, wants to keep it. */
   readonly isPinned: boolean;
   readonly runtimeHandler: string;
 }

@@ -27,7 +27,7 @@ export interface Look {
   readonly images: readonly ListedImage[];
   /** The unused images, in the order of their removal. */
   readonly unused: readonly ListedImage[];
-  /** Reads the images that stay all the same: those that containers mount, and that of sandboxes. Called before a removal. */
+  /** Reads the ids of images that stay all the same: those that containers mount, and that of sandboxes. Called before a removal. */
   readKept(): Promise<ReadonlySet<string>>;
 }
 
@@ -52,6 +52,8 @@ interface UnusedImagesDeps {
     readonly images: Pick<Cri["images"], "listImages" | "removeImage" | "imageStatus">;
   };
   readonly claims: Pick<ImageClaims, "claimedAt" | "remove">;
+  /** Reads the names of the images that are never removed, beside those that the runtime pins. */
+  readKeptNames(): Promise<ReadonlySet<string>>;
   /** Told the images that were on the machine at `listedAt`, in milliseconds since the epoch; all others are gone. */
   onListed(imageIds: readonly string[], listedAt: number): Promise<void>;
   readonly clock: Clock;
@@ -90,7 +92,10 @@ export function createUnusedImages(deps: UnusedImagesDeps): UnusedImages {
   return {
     async look(signal) {
       const listedAt = clock.now();
-      const images = await listImages(imageService, signal);
+      const listed = await listImages(imageService, signal);
+      const keptNames = await deps.readKeptNames();
+      const isKept = ({ names }: ListedImage) => names.some((name) => keptNames.has(name));
+      const images = listed.map((image) => (isKept(image) ? { ...image, isPinned: true } : image));
       const used = await readUsedImages(runtime, signal);
       const at = clock.monotonic();
       const isUsed = ({ id, names }: ListedImage) => [id, ...names].some((name) => used.references.has(name));
