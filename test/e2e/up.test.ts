@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { typed } from "../../src/api/object.ts";
 import { removeRuntime } from "../../src/cluster/containerd/remove-runtime.ts";
-import { findProcesses } from "../../src/cluster/processes/process-identity.ts";
+import { findProcesses, readProcessIdentity } from "../../src/cluster/processes/process-identity.ts";
 import { runCommand } from "../../src/cluster/processes/run-command.ts";
 import { createApiClient } from "../contract/api/client.ts";
 import { credentialsOf } from "../contract/api/credentials-of.ts";
@@ -186,6 +186,20 @@ describe("nodelet up, status and down, as a user runs them", () => {
     expect(stdout).toMatch(/pods? runs? on/);
     const status = await run("status");
     expect(status).toMatchObject({ code: 1, stderr: expect.stringMatching(/does not run.*runs? on/s) });
+    expect((await up()).code).toBe(0);
+    expect(await readWeb()).toEqual(web);
+  });
+
+  it("ends at a second signal with all that it started, also what hangs; the pods run on", async () => {
+    const others = ["control-plane.pid", "containerd/containerd.pid", "proxy.pid", "dns.pid"];
+    const pids = await Promise.all(["supervisor.lock", ...others].map(readPid));
+    const [supervisor = 0, controlPlane = 0] = pids;
+    process.kill(controlPlane, "SIGSTOP");
+    process.kill(supervisor, "SIGTERM");
+    await expect.poll(() => existsSync(join(state, "agent.pid"))).toBe(false);
+    process.kill(supervisor, "SIGTERM");
+    const alive = async () => (await Promise.all(pids.map(readProcessIdentity))).filter((one) => one !== undefined);
+    await expect.poll(alive, { timeout: 8_000 }).toEqual([]);
     expect((await up()).code).toBe(0);
     expect(await readWeb()).toEqual(web);
   });
