@@ -13,7 +13,7 @@ import { createAnotherMachine } from "../machine/another-machine.ts";
 import { claimNetwork, claimPort } from "../machine/claims.ts";
 import type { StatusReport } from "./node-under-test.ts";
 import { RUN_FOR_EVER, shellPod } from "./pods.ts";
-import { runProgram } from "./program.ts";
+import { runProgram, startProgram } from "./program.ts";
 
 /** Prints the status of the answer, or the code of the failure. The certificate is the node's own. */
 const ASK_STATUS = `require("node:https").get(process.argv[1], { rejectUnauthorized: false, timeout: 5000 },
@@ -47,20 +47,12 @@ describe("nodelet up, status and down, as a user runs them", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const up = async (...more: string[]) =>
-    await runProgram(
-      ...["up", "--detach", "--state-dir", state, "--manifests", manifests, "--healthz-port", "0"],
-      ...[
-        "--bridge",
-        BRIDGE,
-        "--pod-cidr",
-        POD_CIDR,
-        "--service-cidr",
-        SERVICE_CIDR,
-        "--kubelet-arg=--fail-swap-on=false",
-      ],
-      ...["--api-port", apiPort, ...more],
-    );
+  const upWords = (...more: string[]) => [
+    ...["up", "--state-dir", state, "--manifests", manifests, "--healthz-port", "0", "--bridge", BRIDGE],
+    ...["--pod-cidr", POD_CIDR, "--service-cidr", SERVICE_CIDR, "--kubelet-arg=--fail-swap-on=false"],
+    ...["--api-port", apiPort, ...more],
+  ];
+  const up = async (...more: string[]) => await runProgram(...upWords("--detach", ...more));
   const run = async (...args: string[]) => await runProgram(...args, "--state-dir", state);
   const readReport = async (): Promise<StatusReport> => JSON.parse((await run("status", "-o", "json")).stdout);
   const readApi = async () => createApiClient(credentialsOf(await readFile(join(state, "kubeconfig"), "utf8")));
@@ -200,6 +192,15 @@ describe("nodelet up, status and down, as a user runs them", () => {
     process.kill(supervisor, "SIGTERM");
     const alive = async () => (await Promise.all(pids.map(readProcessIdentity))).filter((one) => one !== undefined);
     await expect.poll(alive, { timeout: 8_000 }).toEqual([]);
+  });
+
+  it("goes on when nobody reads it any more, and stops all that it started, as after `up | tee` and Ctrl-C", async () => {
+    const { child, result, output } = startProgram(...upWords());
+    await expect.poll(output).toMatch(/default\/web-.* Running/);
+    for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+    child.kill("SIGINT");
+    expect((await result).code).toBe(0);
+    expect((await readdir(state)).filter((name) => name.endsWith(".pid"))).toEqual([]);
     expect((await up()).code).toBe(0);
     expect(await readWeb()).toEqual(web);
   });
