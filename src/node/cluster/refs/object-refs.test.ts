@@ -147,8 +147,8 @@ describe("strategy Watch", () => {
     expect(await answer).toBe("1");
   });
 
-  it.each<[string, string, () => void]>([
-    ["says nothing", "failed to sync secret cache: timed out waiting for the condition", () => server.hold()],
+  it.each<[string, string, () => void, number?]>([
+    ["says nothing", "failed to sync secret cache: timed out waiting for the condition", () => server.hold(), 10],
     ["is away", "failed to sync secret cache: connect ECONNREFUSED", () => server.goAway()],
     [
       "forbids it",
@@ -164,7 +164,7 @@ describe("strategy Watch", () => {
         server.failure = new SyntaxError(`Unexpected token in "${CONTENT}"`);
       },
     ],
-  ])("rejects after a second when the server %s", async (_what, message, happen) => {
+  ])("rejects in time when the server %s", async (_what, message, happen, seconds = 1) => {
     happen();
     await start("Watch");
     await register(pod("1", { environment: "a" }));
@@ -172,7 +172,7 @@ describe("strategy Watch", () => {
     const reading = read("a").then((text) => {
       answer = text;
     });
-    await clock.advance(999);
+    await clock.advance(seconds * 1_000 - 1);
     expect(answer).toBeUndefined();
     await clock.advance(1);
     expect(answer).toBe(message);
