@@ -42,7 +42,10 @@ export interface PayloadContext {
   owner: FileOwner;
 }
 
-/** The files of a volume have no more together: one value may be at thousands of paths, and a secret's files are in the machine's memory. */
+/**
+ * The files of a volume have no more together: one value may be at thousands of paths, and a secret's files are in the
+ * machine's memory.
+ */
 const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 
 /** Lets the group read what the owner may read, as upstream does for read-only volumes (pkg/volume/volume_linux.go). */
