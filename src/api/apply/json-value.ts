@@ -5,6 +5,12 @@ export function own(record: Readonly<Record<string, unknown>>, name: string): un
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
+/** Sets the record's own value, because a label may be called `__proto__`. */
+export function setOwn(record: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== "__proto__") record[name] = value;
+  else Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
 /** True for the same JSON, whatever the order of the keys; a key whose value is undefined counts as absent. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -1,5 +1,5 @@
 import type { ListNode, SchemaNode } from "../schema-node.ts";
-import { own } from "./json-value.ts";
+import { own, setOwn } from "./json-value.ts";
 import { itemElement, type PathElement } from "./path-element.ts";
 import { asList, asMap, entryNode, isAtomicMap, isEmpty, itemisedList, shapeOf } from "./shape.ts";
 
@@ -20,11 +20,11 @@ export function mergeApplied(node: SchemaNode, live: unknown, applied: unknown):
 function mergeMaps(node: SchemaNode, live: unknown, applied: unknown): unknown {
   const [left, right] = [asMap(live), asMap(applied)];
   if (isAtomicMap(node) || (isEmpty(left) && isEmpty(right))) return applied;
-  const merged = new Map(Object.entries(left ?? {}));
-  for (const [name, value] of Object.entries(right ?? {})) {
-    merged.set(name, mergeApplied(entryNode(node, name), left && own(left, name), value));
+  const merged: Record<string, unknown> = { ...left };
+  for (const name of Object.keys(right ?? {})) {
+    setOwn(merged, name, mergeApplied(entryNode(node, name), left && own(left, name), right?.[name]));
   }
-  return Object.fromEntries(merged);
+  return merged;
 }
 
 function mergeLists(list: ListNode, live: unknown, applied: unknown): unknown {

@@ -48,7 +48,5 @@ export function asMap(value: unknown): Readonly<Record<string, unknown>> | undef
 /** True for a value that is no list or map, and for one without entries. */
 export function isEmpty(container: readonly unknown[] | Readonly<Record<string, unknown>> | undefined): boolean {
   if (container === undefined) return true;
-  if (Array.isArray(container)) return container.length === 0;
-  for (const name in container) if (Object.hasOwn(container, name)) return false;
-  return true;
+  return (Array.isArray(container) ? container : Object.keys(container)).length === 0;
 }

@@ -255,11 +255,23 @@ describe("limits", () => {
     );
   });
 
-  it("copies may not grow without end", () => {
+  it("copies may not grow without end, by their values or by their bytes", () => {
     const doubling = Array.from({ length: 30 }, (_, index) => ({ op: "copy", from: "/a", path: `/a/${index}` }));
-    expect(causeOf({ a: {} }, doubling)).toMatch(
+    expect(causeOf({ a: {} }, doubling)).toBe("Unable to complete the copy, it copies more than 60000 values");
+    expect(causeOf({ a: { long: "x".repeat(100_000) } }, doubling)).toMatch(
       /^Unable to complete the copy, the accumulated size increase of copy operations is \d+, exceeding the limit 3145728$/,
     );
+  });
+
+  it("long lists may not be moved on item by item again and again", () => {
+    const list = Array.from({ length: 28_000 }, () => 1);
+    const error = "the patch inserts into long lists, or removes from them, too often";
+    const many = <T>(operation: T) => Array.from({ length: 9_999 }, () => operation);
+    expect(causeOf({ list }, many({ op: "move", from: "/list/0", path: "/list/14000" }))).toContain(error);
+    expect(causeOf({ list }, many({ op: "add", path: "/list/0", value: 1 }))).toContain(error);
+    expect(causeOf({ list }, many({ op: "remove", path: "/list/0" }))).toContain(error);
+    const appended = applyJsonPatch({ list }, many({ op: "add", path: "/list/-", value: 1 }));
+    expect(appended).toHaveProperty("list.length", 37_999);
   });
 
   it("nor may nesting", () => {

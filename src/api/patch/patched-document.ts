@@ -32,7 +32,11 @@ export interface Container {
 
 /** Upstream's limit for what the copies of one patch may add, in bytes of JSON. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
+/** An object of the API has fewer, and so many take some tens of milliseconds, in which nobody else is served. */
+const MAX_COPIED_VALUES = 60_000;
 const MAX_COPIED_DEPTH = 1000;
+/** Items that insertions and removals in the middle of lists move on: some milliseconds' work. */
+const MAX_MOVED_ITEMS = 10_000_000;
 /** No document of the API has a longer path; a name in it has a few hundred characters. */
 const MAX_POINTER_LENGTH = 64 * 1024;
 
@@ -43,6 +47,8 @@ const MAX_POINTER_LENGTH = 64 * 1024;
 export function createPatchedDocument(document: unknown): PatchedDocument {
   const own = new WeakSet<object>();
   let copiedBytes = 0;
+  let copiedValues = 0;
+  let movedItems = 0;
 
   function owned<Value extends object>(value: Value, copied: (value: Value) => Value): Value {
     if (own.has(value)) return value;
@@ -59,6 +65,9 @@ export function createPatchedDocument(document: unknown): PatchedDocument {
 
   /** Bytes are counted before anything is copied, so no patch makes more than the limit. */
   function copyOf(value: unknown, depth = 0): unknown {
+    if (++copiedValues > MAX_COPIED_VALUES) {
+      throw new PatchFailure(`Unable to complete the copy, it copies more than ${MAX_COPIED_VALUES} values`);
+    }
     if (depth > MAX_COPIED_DEPTH) throw new PatchFailure("error while performing deep copy: nested too deeply");
     if (Array.isArray(value)) {
       countCopied(2 + value.length);
@@ -69,11 +78,12 @@ export function createPatchedDocument(document: unknown): PatchedDocument {
       return value;
     }
     countCopied(2);
-    const entries = Object.entries(value).map(([name, item]): [string, unknown] => {
+    const copy: Record<string, unknown> = {};
+    for (const name of Object.keys(value)) {
       countCopied(Buffer.byteLength(name) + 4);
-      return [name, copyOf(item, depth + 1)];
-    });
-    return Object.fromEntries(entries);
+      setField(copy, name, copyOf(value[name], depth + 1));
+    }
+    return copy;
   }
 
   function countCopied(bytes: number): void {
@@ -82,6 +92,15 @@ export function createPatchedDocument(document: unknown): PatchedDocument {
     const why = `the accumulated size increase of copy operations is ${copiedBytes}, exceeding the limit ${MAX_COPIED_BYTES}`;
     throw new PatchFailure(`Unable to complete the copy, ${why}`);
   }
+
+  function countMoved(items: number): void {
+    movedItems += items;
+    if (movedItems <= MAX_MOVED_ITEMS) return;
+    throw new PatchFailure("the patch inserts into long lists, or removes from them, too often");
+  }
+
+  const containerOf = (target: Changeable): Container =>
+    target.list ? listContainer(target.list, countMoved) : objectContainer(target.object);
 
   const patched: PatchedDocument = {
     root: document,
@@ -93,8 +112,16 @@ export function createPatchedDocument(document: unknown): PatchedDocument {
       const root = changeable(patched.root);
       if (root === undefined) return undefined;
       patched.root = root.list ?? root.object;
-      const container = descend(containerOf(root), keys, changeable);
-      return container && { container, key };
+      let container = containerOf(root);
+      for (const step of keys) {
+        const before = getOrUndefined(container, step);
+        const next = changeable(before);
+        if (next === undefined) return undefined;
+        const own = next.list ?? next.object;
+        if (own !== before) container.replace(step, own);
+        container = containerOf(next);
+      }
+      return { container, key };
     },
     copyOf: (value) => copyOf(value),
   };
@@ -102,21 +129,6 @@ export function createPatchedDocument(document: unknown): PatchedDocument {
 }
 
 type Changeable = { list: unknown[]; object?: never } | { list?: never; object: Record<string, unknown> };
-
-function descend(
-  from: Container,
-  keys: readonly string[],
-  changeable: (value: unknown) => Changeable | undefined,
-): Container | undefined {
-  let container = from;
-  for (const key of keys) {
-    const next = changeable(getOrUndefined(container, key));
-    if (next === undefined) return undefined;
-    container.replace(key, next.list ?? next.object);
-    container = containerOf(next);
-  }
-  return container;
-}
 
 function getOrUndefined(container: Container, key: string): unknown {
   try {
@@ -127,15 +139,14 @@ function getOrUndefined(container: Container, key: string): unknown {
   }
 }
 
-function containerOf(target: Changeable): Container {
-  return target.list ? listContainer(target.list) : objectContainer(target.object);
+/** A field named `__proto__` is defined and not assigned, so that it is a field like any other. */
+function setField(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 function objectContainer(object: Record<string, unknown>): Container {
-  /** The field is defined and not assigned, so that a field named `__proto__` is a field like any other. */
-  function set(key: string, value: unknown): void {
-    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-  }
+  const set = (key: string, value: unknown) => setField(object, key, value);
   return {
     get: (key) => ownField(object, key),
     add: set,
@@ -149,7 +160,7 @@ function objectContainer(object: Record<string, unknown>): Container {
   };
 }
 
-function listContainer(list: unknown[]): Container {
+function listContainer(list: unknown[], countMoved: (items: number) => void): Container {
   function place(key: string, length: number): number {
     const index = indexOf(key);
     const position = index < 0 ? index + length : index;
@@ -159,14 +170,18 @@ function listContainer(list: unknown[]): Container {
   return {
     get: (key) => list[place(key, list.length)],
     add(key, value) {
-      list.splice(key === "-" ? list.length : place(key, list.length + 1), 0, value);
+      const position = key === "-" ? list.length : place(key, list.length + 1);
+      countMoved(list.length - position);
+      list.splice(position, 0, value);
     },
     canReplace: (key) => /^[+-]?\d+$/.test(key) && Number(key) < list.length && Number(key) >= -list.length,
     replace(key, value) {
       list[place(key, list.length)] = value;
     },
     remove(key) {
-      list.splice(place(key, list.length), 1);
+      const position = place(key, list.length);
+      countMoved(list.length - position);
+      list.splice(position, 1);
     },
   };
 }
@@ -177,5 +192,5 @@ function indexOf(key: string): number {
 }
 
 function unescapeKey(key: string): string {
-  return key.replaceAll("~1", "/").replaceAll("~0", "~");
+  return key.includes("~") ? key.replaceAll("~1", "/").replaceAll("~0", "~") : key;
 }

@@ -171,6 +171,21 @@ describe("the rows of a table", () => {
     expect(pauses).toBe(3);
   });
 
+  it.each(["application/yaml", "application/vnd.kubernetes.protobuf", TABLE])(
+    "of large objects let others be served after each: %s",
+    async (accept) => {
+      const data = { text: "x".repeat(300_000) };
+      const items = ["a", "b", "c"].map((name) => {
+        const object: KubeObject = { ...configMap(name).object, data };
+        return { ...configMap(name), object, json: Buffer.from(JSON.stringify(object)) };
+      });
+      let pauses = 0;
+      const wanted = { form: acceptedForm(accept, { protobuf: true }), includeObject: "Metadata", now: NOW } as const;
+      await encodeList(configMapKind, { items, metadata: METADATA }, wanted, async () => void pauses++);
+      expect(pauses).toBe(3);
+    },
+  );
+
   it("that show more than is kept are made anew, and are the same", async () => {
     const wide: ResourceKind = {
       ...configMapKind,

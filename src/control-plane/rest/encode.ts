@@ -1,5 +1,5 @@
-import { stringify } from "yaml";
 import { ApiError } from "../../api/api-error.ts";
+import { formatYaml, formatYamlItem } from "../../api/format-yaml.ts";
 import { apiVersionOf, type KubeObject } from "../../api/object.ts";
 import {
   encodeProtobuf,
@@ -35,13 +35,14 @@ export function encodeValue(status: number, value: object, { encoding }: Accepte
     case "json":
       return { status, headers: JSON_HEADERS, body: `${JSON.stringify(value)}\n` };
     case "yaml":
-      return { status, headers: { "content-type": "application/yaml" }, body: stringify(value, { lineWidth: 0 }) };
+      return { status, headers: YAML_HEADERS, body: formatYaml(value) };
     case "protobuf":
       return { status, headers: PROTOBUF_HEADERS, body: encodeProtobuf({ ...value }) };
   }
 }
 
 const JSON_HEADERS = { "content-type": "application/json" };
+const YAML_HEADERS = { "content-type": "application/yaml" };
 const PROTOBUF_HEADERS = { "content-type": PROTOBUF_TYPE };
 
 /** One object of a kind, in the form that is wanted. */
@@ -93,8 +94,21 @@ function misshapen(requested: string, but: string): ApiError {
 /** Lets other requests be served, and resolves soon after. */
 type Pause = () => Promise<void>;
 
-/** Objects parsed before other requests get their turn: a few milliseconds of work. */
+/** Objects parsed before other requests get their turn, and their bytes: a few milliseconds of work. */
 const PARSED_AT_A_TIME = 256;
+const PARSED_BYTES_AT_A_TIME = 256 * 1024;
+
+/** Takes the pauses in a long piece of work on stored objects. */
+function createSlices(pause: Pause): (item: StoredObject) => Promise<void> {
+  let [objects, bytes] = [0, 0];
+  return async ({ json }) => {
+    objects += 1;
+    bytes += json.length;
+    if (objects < PARSED_AT_A_TIME && bytes < PARSED_BYTES_AT_A_TIME) return;
+    [objects, bytes] = [0, 0];
+    await pause();
+  };
+}
 
 /** A page of a list. A long one that has to be parsed is put together in slices. */
 export async function encodeList(
@@ -108,8 +122,9 @@ export async function encodeList(
   if (wanted.form.encoding === "json") return await encodeJsonList(kind, { items, shape }, wanted, pause);
   const show = (item: StoredObject) => shape.show(passingViewOf(kind, item));
   if (wanted.form.encoding === "yaml") {
-    const shown = await mapInSlices(items, show, pause);
-    return encodeValue(200, { ...shape.head, [shape.field]: shown }, wanted.form);
+    const texts = await mapInSlices(items, (item) => Buffer.from(formatYamlItem(show(item))), pause);
+    const field = `${shape.field}:${texts.length === 0 ? " []" : ""}\n`;
+    return { status: 200, headers: YAML_HEADERS, body: [Buffer.from(`${formatYaml(shape.head)}${field}`), ...texts] };
   }
   const encoded = await mapInSlices(items, (item) => encodeProtobufItem(shape.itemType, show(item)), pause);
   return { status: 200, headers: PROTOBUF_HEADERS, body: encodeProtobufList(shape.head, encoded) };
@@ -131,9 +146,10 @@ async function mapInSlices<T>(
   pause: Pause,
 ): Promise<T[]> {
   const shown: T[] = [];
+  const worked = createSlices(pause);
   for (const item of items) {
-    if (shown.length > 0 && shown.length % PARSED_AT_A_TIME === 0) await pause();
     shown.push(show(item));
+    await worked(item);
   }
   return shown;
 }
@@ -147,11 +163,12 @@ async function encodeJsonList(
   const body = createListBody();
   const { isParsed, add } = itemWriter(kind, { shape, body }, wanted);
   body.add(`${JSON.stringify(shape.head).slice(0, -1)},"${shape.field}":[`);
-  let parsed = 0;
+  const worked = createSlices(pause);
   for (const [index, item] of items.entries()) {
-    if (isParsed(item) && ++parsed % PARSED_AT_A_TIME === 0) await pause();
+    const takesTime = isParsed(item);
     if (index > 0) body.add(",");
     add(item);
+    if (takesTime) await worked(item);
   }
   body.add("]}\n");
   return { status: 200, headers: JSON_HEADERS, body: body.chunks() };

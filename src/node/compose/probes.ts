@@ -4,7 +4,7 @@ import { createLimitedProbes } from "../pods/probes/limited-probes.ts";
 import { createProbeMetrics } from "../pods/probes/metrics.ts";
 import { createPodProbes, type PodProbes } from "../pods/probes/pod-probes.ts";
 import { wakeOnVerdict } from "../pods/probes/wake-on-verdict.ts";
-import { expandVariables } from "../runtime/config/expansion.ts";
+import { expandWords } from "../runtime/config/expansion.ts";
 import type { Foundation } from "./foundation.ts";
 
 /** The probes, and what `/metrics/probes` tells of them. */
@@ -27,7 +27,7 @@ export function composeProbes({ ports, timeline, inbox, statuses }: Foundation):
     podIpOf: (uid) => statuses.get(uid)?.podIP,
     attempt: createLimitedProbes(clock, {
       runtime: cri.runtime,
-      expand: expandVariables,
+      expand: expandWords,
       client: host.probes,
       userAgent: PROBE_USER_AGENT,
     }),

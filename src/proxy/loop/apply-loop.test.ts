@@ -169,3 +169,11 @@ it("holds up no rules while it forgets connections, and forgets each once", asyn
   }
   expect(forgotten).toEqual([1]);
 });
+
+it("applies a million statements in one transaction", async () => {
+  const loop = start();
+  await untilApplied(1);
+  loop.offer(Array.from({ length: 1_000_000 }, () => CHANGE));
+  await untilApplied(2);
+  expect(applied[1]).toHaveLength(1_000_002);
+});

@@ -79,13 +79,14 @@ export function createApplyLoop(deps: ApplyDeps, options: ApplyOptions): ApplyLo
   let nextCheckAt = clock.monotonic() + options.checkPeriodMs;
 
   const compile = (changes: readonly RuleInput[]): string[] => {
-    const statements: string[] = [];
+    // One service may have more statements than a call may have arguments.
+    const statements: (readonly string[])[] = [];
     for (const compiler of compilers) {
       const { fragments, staleFlows } = compiler.compile(changes.filter(({ kind }) => compiler.kinds.includes(kind)));
       for (const flow of staleFlows) unforgotten.set(JSON.stringify(flow), flow);
-      for (const [family, table] of tables) statements.push(...table.change(fragments[family]));
+      for (const [family, table] of tables) statements.push(table.change(fragments[family]));
     }
-    return isWhole ? wholeOf(tables.values()) : statements;
+    return isWhole ? wholeOf(tables.values()) : statements.flat();
   };
 
   const apply = async (statements: readonly string[], signal: AbortSignal): Promise<boolean> => {
@@ -150,7 +151,7 @@ export function createApplyLoop(deps: ApplyDeps, options: ApplyOptions): ApplyLo
 
   return {
     offer(changes) {
-      pending.push(...changes);
+      pending = pending.concat(changes);
       changed.raise();
     },
     run: async (signal) =>

@@ -85,7 +85,53 @@ describe("a policy", () => {
           },
         ],
       },
-      { ingress: ["ip saddr 192.0.2.0/24 ip saddr != { 192.0.2.0/28, 192.0.2.64/28 } tcp dport 80 accept"] },
+      { ingress: ["ip saddr { 192.0.2.16-192.0.2.63, 192.0.2.80-192.0.2.255 } tcp dport 80 accept"] },
+    ],
+    [
+      "with ports and blocks that overlap or touch each other",
+      {
+        podSelector: {},
+        ingress: [
+          {
+            from: ["10.0.0.0/8", "10.1.0.0/16", "11.0.0.0/8", "192.0.2.7/32", "192.0.2.9/30"].map((cidr) => ({
+              ipBlock: { cidr },
+            })),
+            ports: [
+              { port: 80 },
+              { port: 82 },
+              { port: 81 },
+              { port: 8000, endPort: 8010 },
+              { port: 8005, endPort: 9000 },
+            ],
+          },
+        ],
+      },
+      { ingress: ["ip saddr { 10.0.0.0/7, 192.0.2.7-192.0.2.11 } tcp dport { 80-82, 8000-9000 } accept"] },
+    ],
+    [
+      "with exceptions that overlap, and one that another block takes back",
+      {
+        podSelector: {},
+        ingress: [
+          {
+            from: [
+              {
+                ipBlock: {
+                  cidr: "0.0.0.0/0",
+                  except: ["10.0.0.0/8", "10.0.0.0/16", "0.0.0.0/1", "255.255.255.255/32"],
+                },
+              },
+              { ipBlock: { cidr: "10.0.0.9/32" } },
+            ],
+          },
+        ],
+      },
+      { ingress: ["ip saddr { 10.0.0.9, 128.0.0.0-255.255.255.254 } accept"] },
+    ],
+    [
+      "with a protocol as a whole and ports of it",
+      { podSelector: {}, ingress: [{ ports: [{ port: 80 }, { protocol: "TCP" }, { protocol: "UDP", port: 53 }] }] },
+      { ingress: ["meta l4proto tcp accept", "udp dport 53 accept"] },
     ],
     [
       "whose peers are all of the other family",
@@ -134,6 +180,20 @@ describe("a policy", () => {
     ],
   ])("names %s in sets", (_, spec, sets) => {
     expect(describePolicy(spec).sets).toEqual(sets);
+  });
+
+  it.each(["ip", "ip6"] as const)("has as many rules of %s for thousands of ports and blocks as for one", (family) => {
+    const numbers = Array.from({ length: 3_000 }, (_, index) => 2 * index + 1);
+    const cidrs = numbers.map((number) => `10.${number >> 8}.${number & 255}.0/24`);
+    const from = cidrs.flatMap((cidr) => [
+      { ipBlock: { cidr } },
+      { ipBlock: { cidr: `2001:db8:${cidr.split(".")[1]}::/48` } },
+    ]);
+    const spec = { podSelector: {}, ingress: [{ from, ports: numbers.map((port) => ({ port })) }] };
+    const changes = [...CLUSTER, ...added("NetworkPolicy", policy(spec))];
+    const { fragments } = createPolicyCompiler(PLACE).compile(changes);
+    const rules = fragments[family].get("policy default/one")?.chains?.flatMap((chain) => chain.rules) ?? [];
+    expect(rules).toHaveLength(1);
   });
 
   it("resolves named ports by the pods that are called", () => {

@@ -1,6 +1,15 @@
 import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from "../../api/gen/types.ts";
 import { labelSelectorOf } from "../../api/selectors/label-selector.ts";
+import { parseCidr } from "../../api/validation/ip-address.ts";
 import type { AddressFamily, RuleChain, RuleElement, RuleFragment, RuleSetDeclaration } from "../rules/fragment.ts";
+import {
+  formatAddresses,
+  matchRanges,
+  mergeRanges,
+  rangeOfAddresses,
+  type ValueRange,
+  withoutRanges,
+} from "../rules/value-ranges.ts";
 import type { PolicyCluster, PolicyPod } from "./policy-pods.ts";
 
 /** The way of a connection, as seen from the pod that a policy is about. */
@@ -129,11 +138,7 @@ function computePeers({ peers = [] }: PolicyRule, facts: PeerFacts): Matches {
   if (peers.length === 0) return EVERYTHING;
   const { family, direction, name, cluster, named } = facts;
   const side = `${family} ${direction === "ingress" ? "saddr" : "daddr"}`;
-  const blocks = peers.flatMap(({ ipBlock }) => {
-    if (ipBlock === undefined || ipBlock.cidr.includes(":") !== (family === "ip6")) return [];
-    const { cidr, except = [] } = ipBlock;
-    return [except.length === 0 ? `${side} ${cidr}` : `${side} ${cidr} ${side} != { ${except.join(", ")} }`];
-  });
+  const blocks = matchBlocks(side, peers, family);
   const selecting = peers.filter(({ ipBlock }) => ipBlock === undefined);
   if (selecting.length === 0) return { matches: blocks, sets: [], elements: [] };
   const isPeer = selecting.map((peer) => createPeerTest(peer, named.policy.metadata?.namespace ?? "", cluster));
@@ -143,6 +148,21 @@ function computePeers({ peers = [] }: PolicyRule, facts: PeerFacts): Matches {
     sets: [{ kind: "set", name, type: `type ${ADDRESS_TYPES[family]};` }],
     elements: chosen.flatMap((pod) => pod.addresses[family].map((key) => ({ set: name, key }))),
   };
+}
+
+/** All blocks of the family are one match, so that a policy has no more rules than it has kinds of peers and ports. */
+function matchBlocks(side: string, peers: readonly NetworkPolicyPeer[], family: AddressFamily): string[] {
+  const wanted = family === "ip" ? "IPv4" : "IPv6";
+  const readBlock = (cidr: string): ValueRange[] => {
+    const range = parseCidr(cidr);
+    return range?.family === wanted ? [rangeOfAddresses(range)] : [];
+  };
+  const allowed = peers.flatMap(({ ipBlock }) => {
+    if (ipBlock === undefined) return [];
+    const excluded = (ipBlock.except ?? []).flatMap(readBlock);
+    return readBlock(ipBlock.cidr).flatMap((range) => withoutRanges(range, excluded));
+  });
+  return matchRanges(side, mergeRanges(allowed), formatAddresses(wanted));
 }
 
 /** Without a selector of namespaces, the policy's own is meant; without one of pods, all of theirs. */
@@ -168,14 +188,9 @@ interface PortFacts extends DirectionFacts {
 /** Ports are those of the pod that is called: the policy's own pods for ingress, any pod for egress. */
 function computePorts({ ports = [] }: PolicyRule, { pods, cluster, family, direction, name }: PortFacts): Matches {
   if (ports.length === 0) return EVERYTHING;
-  const numbered: string[] = [];
+  const numbered = TRANSPORTS.flatMap((transport) => matchPorts(transport, ports));
   const wanted = new Set<string>();
-  for (const { protocol = "TCP", port, endPort } of ports) {
-    const transport = protocol.toLowerCase();
-    if (port === undefined) numbered.push(`meta l4proto ${transport}`);
-    else if (typeof port === "string") wanted.add(`${transport} ${port}`);
-    else numbered.push(`${transport} dport ${endPort === undefined ? port : `${port}-${endPort}`}`);
-  }
+  for (const one of ports) if (typeof one.port === "string") wanted.add(`${transportOf(one)} ${one.port}`);
   if (wanted.size === 0) return { matches: numbered, sets: [], elements: [] };
   const called = direction === "ingress" ? pods : cluster.pods;
   const keys = called.flatMap(({ addresses, namedPorts }) => {
@@ -187,6 +202,18 @@ function computePorts({ ports = [] }: PolicyRule, { pods, cluster, family, direc
     sets: [{ kind: "set", name, type: `type ${ADDRESS_TYPES[family]} . inet_proto . inet_service;` }],
     elements: [...new Set(keys)].map((key) => ({ set: name, key })),
   };
+}
+
+const TRANSPORTS = ["tcp", "udp", "sctp"] as const;
+const transportOf = ({ protocol = "TCP" }: NetworkPolicyPort) => protocol.toLowerCase();
+
+function matchPorts(transport: string, ports: readonly NetworkPolicyPort[]): string[] {
+  const own = ports.filter((one) => transportOf(one) === transport);
+  if (own.some(({ port }) => port === undefined)) return [`meta l4proto ${transport}`];
+  const ranges = own.flatMap(({ port, endPort }) => {
+    return typeof port === "number" ? [{ first: BigInt(port), last: BigInt(endPort ?? port) }] : [];
+  });
+  return matchRanges(`${transport} dport`, mergeRanges(ranges));
 }
 
 const joinWords = (...words: string[]) => words.filter((word) => word !== "").join(" ");

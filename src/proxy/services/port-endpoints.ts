@@ -57,13 +57,30 @@ function selectNear(candidates: readonly Candidate[], { nodeName, zone = "" }: P
 function listCandidates(port: PlannedPort, slice: EndpointSlice, nodeName: string): Candidate[] {
   const isFamily = slice.addressType === (port.family === "ip" ? "IPv4" : "IPv6");
   if (!isFamily || slice.metadata?.deletionTimestamp !== undefined) return [];
-  return (slice.ports ?? []).flatMap((candidate) => {
-    const isSame =
-      (candidate.name ?? "") === port.portName && (candidate.protocol ?? "TCP").toLowerCase() === port.protocol;
-    const { port: number } = candidate;
-    if (!isSame || number === undefined) return [];
+  const numbers = numbersOf(slice).get(`${port.protocol} ${port.portName}`) ?? [];
+  return numbers.flatMap((number) => {
     return (slice.endpoints ?? []).flatMap((endpoint) => candidateOf(endpoint, number, { port, nodeName }));
   });
+}
+
+type PortNumbers = ReadonlyMap<string, readonly number[]>;
+
+const numbersBySlice = new WeakMap<EndpointSlice, PortNumbers>();
+
+/** The ports of a slice, by protocol and name: a service may have thousands, each of which asks for its own. */
+function numbersOf(slice: EndpointSlice): PortNumbers {
+  const known = numbersBySlice.get(slice);
+  if (known !== undefined) return known;
+  const numbers = new Map<string, number[]>();
+  for (const { name = "", protocol = "TCP", port } of slice.ports ?? []) {
+    if (port === undefined) continue;
+    const key = `${protocol.toLowerCase()} ${name}`;
+    const same = numbers.get(key);
+    if (same === undefined) numbers.set(key, [port]);
+    else same.push(port);
+  }
+  numbersBySlice.set(slice, numbers);
+  return numbers;
 }
 
 /** All addresses of an endpoint are of the same thing, and consumers take the first (`discovery/v1`). */

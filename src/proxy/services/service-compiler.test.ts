@@ -59,6 +59,24 @@ const elementsIn = (statements: readonly string[], set: string) =>
     .filter((text) => text.startsWith(`add element ip t ${set} `))
     .map((text) => text.slice(`add element ip t ${set} `.length));
 
+it("looks at each port of a slice as often for thousands of ports as for one", () => {
+  const looks = (count: number) => {
+    let reads = 0;
+    const numbers = Array.from({ length: count }, (_, index) => index + 1);
+    const ports = numbers.map((port) => ({ name: `p${port}`, port, protocol: "TCP" }));
+    const seen = ports.map(({ name, ...port }) => ({
+      ...port,
+      get name() {
+        reads++;
+        return name;
+      },
+    }));
+    compile(service({ ports }), { ...slice(["10.64.0.2"]), ports: seen });
+    return reads;
+  };
+  expect(looks(2_000)).toBe(2_000 * looks(1));
+});
+
 describe("a service with endpoints", () => {
   it("is an element that leads to a chain which chooses one of them", () => {
     const statements = compile(service(), slice(["10.64.0.2"], ["10.64.0.1"]));

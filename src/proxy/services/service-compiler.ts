@@ -111,7 +111,7 @@ export function createServiceCompiler(options: ServiceRuleOptions, log: Pick<Log
         const known = services.get(key);
         if (known === undefined) continue;
         const compiled = compileService(key, known);
-        staleFlows.push(...compiled.staleFlows);
+        for (const flow of compiled.staleFlows) staleFlows.push(flow);
         for (const family of ADDRESS_FAMILIES) fragments[family].set(`service ${key}`, compiled.fragments[family]);
       }
       // Connections from before the first rules have seen others, which this program does not know.

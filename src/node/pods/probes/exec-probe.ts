@@ -7,8 +7,8 @@ import { MAX_OUTPUT_BYTES, type ProbeAttempt } from "./probe-attempt.ts";
 
 export interface ExecProbeDeps {
   runtime: Pick<Cri["runtime"], "execSync">;
-  /** Replaces `$(NAME)` like in a container's own command. */
-  expand(text: string, lookup: (name: string) => string | undefined): string;
+  /** Replaces `$(NAME)` like in a container's own command. Undefined where no program can be given so much. */
+  expand(words: readonly string[], lookup: (name: string) => string | undefined): string[] | undefined;
 }
 
 /** A command in a container, with its time limit. */
@@ -34,7 +34,10 @@ export async function runExecProbe(
   // Only values that the manifest contains are replaced: those from secrets and the like are known to the container
   // alone.
   const variables = new Map((probe.container.env ?? []).map(({ name, value = "" }) => [name, value]));
-  const cmd = probe.command.map((word) => expand(word, (name) => variables.get(name)));
+  const cmd = expand(probe.command, (name) => variables.get(name));
+  if (cmd === undefined) {
+    return { result: "error", state: "unknown", message: "the command has more bytes than a program can be given" };
+  }
   const { containerId, timeoutSeconds } = probe;
   const request = cri.ExecSyncRequest.fromPartial({ containerId, cmd, timeout: BigInt(timeoutSeconds) });
   try {

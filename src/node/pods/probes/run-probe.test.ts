@@ -17,7 +17,8 @@ function createRig({ execSync, podIp = "10.0.0.7" }: { execSync?: ExecSync; podI
     client,
     userAgent: "kube-probe/1.36",
     runtime: { execSync: execSync ?? refuse },
-    expand: (text, lookup) => text.replace(/\$\((\w+)\)/g, (whole, name: string) => lookup(name) ?? whole),
+    expand: (words, lookup) =>
+      words.map((word) => word.replace(/\$\((\w+)\)/g, (whole, name: string) => lookup(name) ?? whole)),
   };
   const container = { name: "main", env: [{ name: "PATH_TO", value: "/ready" }, { name: "SECRET" }] };
   const pod = { metadata: { uid: "uid-1", name: "web", namespace: "default" }, spec: { containers: [container] } };

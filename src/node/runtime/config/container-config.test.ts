@@ -40,6 +40,14 @@ describe("buildContainerConfig", () => {
     });
   });
 
+  it("refuses a command that is more than a program can be given, however few words it has", () => {
+    const environment = [{ name: "A", value: "x".repeat(100_000) }];
+    const error = "command and arguments have more bytes than a program can be given";
+    expect(build({ command: ["$(A)$(A)"] }, { environment })).toEqual({ ok: false, error });
+    expect(build({ args: Array.from({ length: 60 }, () => "$(A)") }, { environment })).toMatchObject({ ok: true });
+    expect(build({ args: Array.from({ length: 9_000 }, () => "$(A)") }, { environment })).toEqual({ ok: false, error });
+  });
+
   it("hands on mounts and devices, mapped into the pod's user namespace", () => {
     const range = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
     const device = { containerPath: "/dev/x", hostPath: "/dev/x", permissions: "rw" };

@@ -4,7 +4,7 @@ import { MEMORY_LIMIT_ERROR } from "../../../host/memory-controller.ts";
 import { computeContainerResources } from "../../resources/sizes/container-size.ts";
 import { containerLogName } from "../logs/container-log-paths.ts";
 import type { EnvironmentVariable } from "./environment.ts";
-import { expandVariables } from "./expansion.ts";
+import { expandWords } from "./expansion.ts";
 import { buildContainerAnnotations, buildContainerLabels } from "./labels.ts";
 import type { NodeFacts } from "./node-facts.ts";
 import { buildContainerSecurityContext, type ContainerSecurityInput, findSecurityError } from "./security-context.ts";
@@ -55,11 +55,14 @@ export function buildContainerConfig(input: ContainerConfigInput): ContainerConf
   const error = findContainerConfigError(input);
   if (error !== undefined) return { ok: false, error };
   const signal = container.lifecycle?.stopSignal;
+  const words = expandCommand(container, input.environment);
+  if (words === undefined)
+    return { ok: false, error: "command and arguments have more bytes than a program can be given" };
 
   const config = ContainerConfig.fromPartial({
     metadata: { name: container.name, attempt: restartCount },
     image: { image: input.imageRef, userSpecifiedImage: container.image ?? "" },
-    ...expandCommand(container, input.environment),
+    ...words,
     workingDir: container.workingDir ?? "",
     envs: input.environment.map(({ name, value, bytes }) => ({ key: name, value: bytes ?? Buffer.from(value) })),
     mounts: input.mounts.map((mount) => withMappedIds(mount, input)),
@@ -87,10 +90,10 @@ export function buildContainerConfig(input: ContainerConfigInput): ContainerConf
 function expandCommand(
   { command = [], args = [] }: Container,
   environment: readonly EnvironmentVariable[],
-): Pick<ContainerConfig, "command" | "args"> {
+): Pick<ContainerConfig, "command" | "args"> | undefined {
   const values = new Map(environment.map(({ name, value }) => [name, value]));
-  const expand = (text: string) => expandVariables(text, (name) => values.get(name));
-  return { command: command.map(expand), args: args.map(expand) };
+  const words = expandWords([...command, ...args], (name) => values.get(name));
+  return words && { command: words.slice(0, command.length), args: words.slice(command.length) };
 }
 
 /** A container in a user namespace of its own sees files as owned by its users only if the mounts are mapped too. */

@@ -230,3 +230,63 @@ describe("variables of files", () => {
     expect(values([variable("K", true)], holding("K=x"))).toContain("couldn't parse");
   });
 });
+
+describe("an environment that no program can be given", () => {
+  const data = (count: number, value: string) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`K${index}`, value]));
+  const withMap = (entries: Record<string, string>): Partial<EnvironmentInput> => ({
+    objects: { ...NO_OBJECTS, configMaps: new Map([["map", { state: "found", object: { data: entries } }]]) },
+  });
+  const fromMap = (prefix: string) => ({ prefix, configMapRef: { name: "map" } });
+
+  it("is refused before it takes memory: each variable is ten times the one before", () => {
+    const env = Array.from({ length: 12 }, (_, index) => ({
+      name: `A${index}`,
+      value: index === 0 ? "x".repeat(100) : `$(A${index - 1})`.repeat(10),
+    }));
+    expect(values(env)).toBe("the environment variable A4 has more than 131072 bytes");
+    expect(values(env.slice(0, 4))).toHaveLength(4);
+  });
+
+  it.each<[string, Partial<Container>, Partial<EnvironmentInput>, string]>([
+    [
+      "a value of an object that is too long",
+      { envFrom: [fromMap("")] },
+      withMap(data(1, "x".repeat(131_072))),
+      "the environment variable K0 has more than 131072 bytes",
+    ],
+    [
+      "all values together",
+      { envFrom: Array.from({ length: 1_000 }, (_, index) => fromMap(`P${index}_`)) },
+      withMap(data(10, "x".repeat(100_000))),
+      "the environment has more than 6291456 bytes",
+    ],
+    [
+      "their number",
+      { envFrom: [fromMap("A"), fromMap("B")] },
+      withMap(data(6_000, "")),
+      "the environment has more than 10000 variables",
+    ],
+    [
+      "the number of those that are no variables, or are set again and again",
+      { envFrom: Array.from({ length: 1_000 }, () => fromMap("=")) },
+      withMap(data(30_000, "")),
+      "the environment has more than 10000 variables",
+    ],
+  ])("is refused for %s", (_, container, overrides, error) => {
+    expect(build(container, overrides)).toEqual({ ok: false, error });
+  });
+
+  it("is refused for the services alone, and says what helps", () => {
+    const serviceVariables = Array.from({ length: 10_001 }, (_, index) => ({ name: `S${index}`, value: "1" }));
+    expect(values([], { serviceVariables })).toContain("set enableServiceLinks to false");
+  });
+
+  it("is refused where the services' variables are too many with it", () => {
+    const serviceVariables = Array.from({ length: 10_000 }, (_, index) => ({ name: `S${index}`, value: "1" }));
+    expect(build({}, { serviceVariables }).ok).toBe(true);
+    expect(values([{ name: "A", value: "1" }], { serviceVariables })).toBe(
+      "the environment has more than 10000 variables",
+    );
+  });
+});

@@ -2,6 +2,7 @@ import type { Container, EnvFromSource, EnvVar } from "../../../api/gen/types.ts
 import { podReference } from "../../../api/pods.ts";
 import { type DownwardContext, type DownwardValue, readPodField, readResourceField } from "./downward-api.ts";
 import { type EnvFiles, readFileKey } from "./env-files.ts";
+import { createEnvironmentLimits, type EnvironmentLimits, MAX_VARIABLES } from "./environment-limits.ts";
 import { expandVariables } from "./expansion.ts";
 import {
   type KeyReference,
@@ -43,14 +44,16 @@ type Environment =
 /**
  * Builds the container's environment: `envFrom`, then `env` in order, each name once and with its last value, then the
  * services' variables. A value may refer to variables set before it and to the services' variables. Follows
- * makeEnvironmentVariables (kubelet_pods.go).
+ * makeEnvironmentVariables (kubelet_pods.go). What no program can be given is an error.
  */
 export function buildEnvironment(input: EnvironmentInput): Environment {
   const { env = [], envFrom = [] } = input.container;
   const own = new Map<string, ReferredValue>();
   const warnings: EnvironmentWarning[] = [];
+  if (input.serviceVariables.length > MAX_VARIABLES) return { ok: false, error: TOO_MANY_SERVICES };
+  const limits = createEnvironmentLimits(input.serviceVariables.length);
   for (const source of envFrom) {
-    const read = readSource(source, input);
+    const read = readSource(source, input, limits);
     if (read === "skip") continue;
     if ("error" in read) return { ok: false, error: read.error };
     for (const [name, value] of read.variables) own.set(name, value);
@@ -59,9 +62,7 @@ export function buildEnvironment(input: EnvironmentInput): Environment {
   const services = new Map(input.serviceVariables.map((variable) => [variable.name, variable]));
   const lookup = (name: string) => (own.get(name) ?? services.get(name))?.value;
   for (const [index, variable] of env.entries()) {
-    const value = variable.value
-      ? { value: expandVariables(variable.value, lookup) }
-      : resolveVariable(variable, index, input);
+    const value = readVariable(variable, { index, input, lookup, limits });
     if (value === "skip") continue;
     if ("error" in value) return { ok: false, error: value.error };
     own.set(variable.name, value);
@@ -69,6 +70,25 @@ export function buildEnvironment(input: EnvironmentInput): Environment {
   const unshadowed = [...services.values()].filter(({ name }) => !own.has(name));
   const variables = [...[...own].map(([name, value]) => ({ name, ...value })), ...unshadowed];
   return { ok: true, variables, warnings };
+}
+
+const TOO_MANY_SERVICES = `the services of the namespace have more than ${MAX_VARIABLES} variables: set enableServiceLinks to false`;
+
+interface VariableFacts {
+  /** The variable's place in `env`. */
+  readonly index: number;
+  readonly input: EnvironmentInput;
+  readonly lookup: (name: string) => string | undefined;
+  readonly limits: EnvironmentLimits;
+}
+
+function readVariable(variable: EnvVar, { index, input, lookup, limits }: VariableFacts): Resolved {
+  if (variable.value) {
+    const value = expandVariables(variable.value, lookup);
+    return limits.add(variable.name, value === undefined ? undefined : { value });
+  }
+  const resolved = resolveVariable(variable, index, input);
+  return resolved === "skip" || "error" in resolved ? resolved : limits.add(variable.name, resolved);
 }
 
 type Resolved = ReferredValue | { error: string } | "skip";
@@ -100,7 +120,11 @@ type ReadSource =
   | { error: string }
   | "skip";
 
-function readSource({ prefix = "", configMapRef, secretRef }: EnvFromSource, input: EnvironmentInput): ReadSource {
+function readSource(
+  { prefix = "", configMapRef, secretRef }: EnvFromSource,
+  input: EnvironmentInput,
+  limits: EnvironmentLimits,
+): ReadSource {
   if (!configMapRef && !secretRef) return "skip";
   const reference = configMapRef
     ? ({ kind: "ConfigMap", ...configMapRef } as const)
@@ -108,6 +132,10 @@ function readSource({ prefix = "", configMapRef, secretRef }: EnvFromSource, inp
   const read = readEntries(input.objects, reference);
   if (read === "skip" || "error" in read) return read;
   const named = read.found.map(([key, value]): [string, ReferredValue] => [`${prefix}${key}`, value]);
+  for (const [name, value] of named) {
+    const counted = limits.add(name, value);
+    if ("error" in counted) return counted;
+  }
   const variables = named.filter(([name]) => isVariableName(name));
   const invalid = named.flatMap(([name]) => (isVariableName(name) ? [] : [name])).toSorted();
   if (invalid.length === 0) return { variables };

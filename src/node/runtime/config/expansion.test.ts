@@ -1,11 +1,21 @@
 import { expect, it } from "vitest";
-import { expandVariables } from "./expansion.ts";
+import { expandVariables, MAX_TEXT_BYTES } from "./expansion.ts";
 
 const VARIABLES = new Map([
   ["A", "1"],
   ["B", "$(A)"],
   ["EMPTY", ""],
 ]);
+
+it("expands to what a program can be given, and to no more", () => {
+  const longest = "x".repeat(MAX_TEXT_BYTES / 4);
+  const lookup = (name: string) => (name === "X" ? longest : undefined);
+  expect(expandVariables("$(X)$(X)$(X)$(X)", lookup)).toHaveLength(MAX_TEXT_BYTES);
+  expect(expandVariables("$(X)$(X)$(X)$(X).", lookup)).toBeUndefined();
+  expect(expandVariables("$(X)".repeat(100_000), lookup)).toBeUndefined();
+  expect(expandVariables("é".repeat(MAX_TEXT_BYTES / 2), lookup)).toHaveLength(MAX_TEXT_BYTES / 2);
+  expect(expandVariables(`.${"é".repeat(MAX_TEXT_BYTES / 2)}`, lookup)).toBeUndefined();
+});
 
 it.each([
   ["$(A)", "1"],

@@ -46,7 +46,7 @@ export function readKey(
   const { kind, name = "", key, optional = false } = reference;
   const data = readData(objects, reference);
   if (data === "skip" || "error" in data) return data;
-  const text = data.found.find(([candidate]) => candidate === key)?.[1];
+  const text = Object.hasOwn(data.found, key) ? data.found[key] : undefined;
   if (text !== undefined) return decode(kind, text);
   return optional ? "skip" : { error: `couldn't find key ${key} in ${kind} ${namespace}/${name}` };
 }
@@ -58,20 +58,18 @@ export function readEntries(
 ): { found: Array<[key: string, value: ReferredValue]> } | { error: string } | "skip" {
   const data = readData(objects, reference);
   if (data === "skip" || "error" in data) return data;
-  return { found: data.found.map(([key, text]) => [key, decode(reference.kind, text)]) };
+  return { found: Object.entries(data.found).map(([key, text]) => [key, decode(reference.kind, text)]) };
 }
 
-/**
- * Returns entries and not an object, because a key may be called like something that every object has (`constructor`).
- */
+/** A key of the data may be called like something that every object has (`constructor`). */
 function readData(
   { secrets, configMaps }: ReferredObjects,
   { kind, name = "", optional = false }: ObjectReference,
-): { found: Array<[key: string, text: string]> } | { error: string } | "skip" {
+): { found: Readonly<Record<string, string>> } | { error: string } | "skip" {
   const referred: ReferredObject<Secret | ConfigMap> | undefined =
     kind === "Secret" ? secrets.get(name) : configMaps.get(name);
   assert(referred !== undefined, "every object that the container names was asked for");
-  if (referred.state === "found") return { found: Object.entries(referred.object.data ?? {}) };
+  if (referred.state === "found") return { found: referred.object.data ?? {} };
   return referred.state === "missing" && optional ? "skip" : { error: referred.error };
 }
 

@@ -23,6 +23,13 @@ const hosts = (services: readonly Service[], options: Parameters<typeof compute>
   compute(services, options).filter((variable) => variable.includes("_SERVICE_HOST="));
 
 describe("computeServiceVariables", () => {
+  it("leaves services out beyond what an environment may have", () => {
+    const ports = Array.from({ length: 5_000 }, (_, index) => ({ name: `p${index}`, port: index + 1 }));
+    const many = ["a", "b", "c"].map((name) => makeService("ns", name, { clusterIP: "10.96.0.9", ports }));
+    const names = new Set(compute(many).map((variable) => variable.slice(0, 1)));
+    expect(names).toEqual(new Set(["A"]));
+  });
+
   it("names address and ports, in Kubernetes' way and in Docker's", () => {
     expect(compute([WEB])).toEqual([
       "MY_WEB_SERVICE_HOST=10.96.0.50",

@@ -1,5 +1,6 @@
 import type { Service, ServicePort } from "../../../api/gen/types.ts";
 import type { EnvironmentVariable } from "./environment.ts";
+import { MAX_VARIABLES } from "./environment-limits.ts";
 
 /** The services of one namespace, as the API has them. */
 export interface ServiceSource {
@@ -13,7 +14,7 @@ const MASTER_SERVICE = "kubernetes";
  * Computes the variables by which a pod finds services. The API server's own are always among them. With
  * `enableServiceLinks` the services of the pod's namespace are too, and one called `kubernetes` takes the API server's
  * place. A service without an address of its own has no variables. Follows getServiceEnvVarMap and pkg/kubelet/envvars;
- * the order is that of the services' names.
+ * the order is that of the services' names. Once there are more than one environment may have, the others are left out.
  */
 export function computeServiceVariables(
   services: ServiceSource,
@@ -27,7 +28,12 @@ export function computeServiceVariables(
   services.list(MASTER_NAMESPACE).filter(isMaster).forEach(add);
   if (enableServiceLinks) services.list(namespace).forEach(add);
   const byName = [...visible].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return byName.flatMap(([name, service]) => serviceVariables(variableName(name), service));
+  const variables: EnvironmentVariable[] = [];
+  for (const [name, service] of byName) {
+    if (variables.length > MAX_VARIABLES) break;
+    variables.push(...serviceVariables(variableName(name), service));
+  }
+  return variables;
 }
 
 function isMaster({ metadata }: Service): boolean {

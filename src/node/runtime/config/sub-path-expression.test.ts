@@ -21,6 +21,12 @@ it.each([
   expect(expandSubPath(expression, ENVIRONMENT)).toEqual({ ok: true, value });
 });
 
+it("is no path where its values make it too long", () => {
+  const environment = [{ name: "X", value: "x".repeat(10_000) }];
+  const error = "it expands to more than 131072 bytes";
+  expect(expandSubPath("$(X)".repeat(100_000), environment)).toEqual({ ok: false, error });
+});
+
 it.each([
   ["$(EMPTY)", "EMPTY"],
   ["$(ZED)/$(POD)/$(ALSO)/$(ZED)", "ALSO, ZED"],

@@ -1,6 +1,6 @@
 import type { Planned } from "../../storage/volumes/container-mounts.ts";
 import type { EnvironmentVariable } from "./environment.ts";
-import { expandVariables } from "./expansion.ts";
+import { expandVariables, MAX_TEXT_BYTES } from "./expansion.ts";
 
 /**
  * Expands a `subPathExpr` with the values of the container's environment. Unlike elsewhere, each variable must exist
@@ -15,6 +15,7 @@ export function expandSubPath(expression: string, environment: readonly Environm
     if (found === "") missing.add(name);
     return found;
   });
+  if (value === undefined) return { ok: false, error: `it expands to more than ${MAX_TEXT_BYTES} bytes` };
   if (missing.size === 0) return { ok: true, value };
   return { ok: false, error: `missing value for ${[...missing].sort().join(", ")}` };
 }

@@ -62,6 +62,35 @@ describe("a secret", () => {
   });
 });
 
+describe("one value at many paths", () => {
+  const MEBIBYTE = 1024 * 1024;
+  const items = (count: number) => Array.from({ length: count }, (_, index) => ({ key: "k", path: `p${index}` }));
+  const big = encode({ k: "x".repeat(MEBIBYTE) });
+
+  it.each<[string, (count: number) => FetchedSource]>([
+    ["a secret's", (count) => ofSecret({ items: items(count) }, { data: big })],
+    ["a config map's", (count) => ofConfigMap({ items: items(count) }, { binaryData: big })],
+  ])("is in memory once, and on the disk no more than a volume may have: %s", (_, source) => {
+    const files = [...compute([source(16)]).values()];
+    expect(new Set(files.map(({ data }) => data)).size).toBe(1);
+    const error = "the files of the volume have more than 16777216 bytes";
+    expect(() => compute([source(17)])).toThrow(error);
+    expect(() => compute([source(10), source(10)])).toThrow(error);
+    expect(() => compute([source(100_000)])).toThrow(error);
+  });
+
+  it("is in memory once and bounded: a field of the pod", () => {
+    const annotated: Pod = { ...pod, metadata: { annotations: { a: "x".repeat(200_000) } } };
+    const fieldRef = { fieldPath: "metadata.annotations" };
+    const source = (count: number): FetchedSource => {
+      return { kind: "downwardAPI", projection: { items: items(count).map(({ path }) => ({ path, fieldRef })) } };
+    };
+    const files = [...compute([source(80)], { pod: annotated }).values()];
+    expect(new Set(files.map(({ data }) => data)).size).toBe(1);
+    expect(() => compute([source(2_500)], { pod: annotated })).toThrow("more than 16777216 bytes");
+  });
+});
+
 describe("a config map", () => {
   it("is a file for each key of both kinds", () => {
     expect(lines([ofConfigMap({})]).sort()).toEqual([

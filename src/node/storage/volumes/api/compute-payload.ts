@@ -42,21 +42,34 @@ export interface PayloadContext {
   owner: FileOwner;
 }
 
+/**
+ * The files of a volume have no more together: one value may be at thousands of paths, and a secret's files are in the
+ * machine's memory.
+ */
+const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
+
 /** Lets the group read what the owner may read, as upstream does for read-only volumes (pkg/volume/volume_linux.go). */
 const GROUP_READABLE = 0o440;
 
 /**
  * Computes the files of a volume. Where two sources have the same path, the later one wins. Throws one error for all that is
- * wrong with the sources.
+ * wrong with the sources, and one for files that are too large together.
  */
 export function computePayload(sources: readonly FetchedSource[], context: PayloadContext): Payload {
   const payload = new Map<string, NewFile>();
   const errors: unknown[] = [];
+  let bytes = 0;
   for (const source of sources) {
     try {
-      for (const [path, file] of filesOf(source, context)) payload.set(cleanPayloadPath(path), file);
+      for (const [path, file] of filesOf(source, context)) {
+        bytes += file.data.length;
+        payload.set(cleanPayloadPath(path), file);
+      }
     } catch (error) {
       errors.push(error);
+    }
+    if (bytes > MAX_PAYLOAD_BYTES) {
+      throw new VolumeSetUpError("invalid", `the files of the volume have more than ${MAX_PAYLOAD_BYTES} bytes`);
     }
   }
   throwAggregate(errors);
@@ -92,19 +105,29 @@ function filesOf(source: FetchedSource, context: PayloadContext): Array<[path: s
   }
 }
 
-/** The values by key. A value is decoded when it is asked for, because `items` may name one key of many. */
+/**
+ * The values by key. A value is decoded when it is first asked for, because `items` may name one key of many, and not
+ * again, because they may name it thousands of times.
+ */
 type Content = ReadonlyMap<string, () => Buffer>;
 
+function decodedOnce(
+  data: Readonly<Record<string, string>>,
+  encoding: "base64" | "utf8",
+): Array<readonly [key: string, read: () => Buffer]> {
+  return Object.entries(data).map(([key, text]) => {
+    let decoded: Buffer | undefined;
+    return [key, () => (decoded ??= Buffer.from(text, encoding))] as const;
+  });
+}
+
 function secretContent(secret: Secret | undefined): Content {
-  return new Map(Object.entries(secret?.data ?? {}).map(([key, text]) => [key, () => Buffer.from(text, "base64")]));
+  return new Map(decodedOnce(secret?.data ?? {}, "base64"));
 }
 
 function configMapContent(configMap: ConfigMap | undefined): Content {
   const { data = {}, binaryData = {} } = configMap ?? {};
-  return new Map([
-    ...Object.entries(binaryData).map(([key, text]) => [key, () => Buffer.from(text, "base64")] as const),
-    ...Object.entries(data).map(([key, text]) => [key, () => Buffer.from(text, "utf8")] as const),
-  ]);
+  return new Map([...decodedOnce(binaryData, "base64"), ...decodedOnce(data, "utf8")]);
 }
 
 function keyedFiles(
@@ -122,18 +145,27 @@ function keyedFiles(
 
 function downwardFiles(items: readonly DownwardAPIVolumeFile[], context: PayloadContext): Array<[string, NewFile]> {
   const errors: unknown[] = [];
+  const known = new Map<string, Buffer>();
+  const read = (item: DownwardAPIVolumeFile): Buffer => {
+    const wanted = JSON.stringify([item.fieldRef, item.resourceFieldRef]);
+    const data = known.get(wanted) ?? Buffer.from(downwardText(item, context));
+    known.set(wanted, data);
+    return data;
+  };
   const files = items.map((item): [string, NewFile] => {
-    let text = "";
+    let data = EMPTY_FILE;
     try {
-      text = downwardText(item, context);
+      data = read(item);
     } catch (error) {
       errors.push(error);
     }
-    return [item.path, { data: Buffer.from(text), mode: item.mode ?? context.defaultMode }];
+    return [item.path, { data, mode: item.mode ?? context.defaultMode }];
   });
   throwAggregate(errors);
   return files;
 }
+
+const EMPTY_FILE: Buffer = Buffer.alloc(0);
 
 function downwardText({ fieldRef, resourceFieldRef }: DownwardAPIVolumeFile, context: PayloadContext): string {
   if (fieldRef) return readMetadataField(context.pod, fieldRef.fieldPath);
