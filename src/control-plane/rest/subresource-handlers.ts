@@ -2,6 +2,7 @@ import { badRequestError, isApiError, notFoundError } from "../../api/api-error.
 import type { KubeObject } from "../../api/object.ts";
 import { applyJsonPatch } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
+import { applyStrategicMergePatch } from "../../api/patch/strategic-merge.ts";
 import { formatTime } from "../../base/clock.ts";
 import { defineKind } from "../kinds/define-kind.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
@@ -172,8 +173,9 @@ function changedScale({ body, patchType }: SubresourceCall, current: KubeObject)
       return body;
     case "json":
       return applyJsonPatch(current, body);
-    case "merge":
     case "strategic":
+      return applyStrategicMergePatch(current, body, SCALE.schema.node);
+    case "merge":
     case "apply":
       return applyMergePatch(current, body);
   }

@@ -256,6 +256,15 @@ describe.each(apiServersUnderTest())("subresources, on $name", (candidate) => {
       });
     });
 
+    it("takes a strategic merge patch that names the kind of what is scaled, as Ansible's do", async () => {
+      await server.admin.object("POST", paths.deployments, deployment("named", 2));
+      const patch = { kind: "Deployment", metadata: { name: "named" }, spec: { replicas: 3 } };
+      expect(await server.admin.patch("strategic", scaleOf("named"), patch)).toMatchObject({
+        status: 200,
+        body: { kind: "Scale", spec: { replicas: 3 } },
+      });
+    });
+
     it("knows no deployment that is not there", async () => {
       expect(await server.admin.json("GET", scaleOf("absent"))).toMatchObject({ status: 404 });
     });
