@@ -11,6 +11,7 @@ import { admitAction } from "../registry/admit.ts";
 import { decodeBody, decodeChange } from "../registry/decode-body.ts";
 import { placeInNamespace } from "../registry/metadata.ts";
 import { viewOf } from "../registry/object-view.ts";
+import { requireFieldOwner } from "../registry/patch.ts";
 import { getObject } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { type DeleteOptions, deleteObject } from "../registry/remove.ts";
@@ -162,7 +163,9 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
     }
     const isPatch = call.patchType !== undefined;
     const change = (current: KubeObject) => decodeChange(SCALE, changedScale(call, current), { context, isPatch });
-    const updated = await updateScale(deps, { kind, paths, namespace, name, context, change, isPatch });
+    const apply = call.patchType === "apply" ? { force: call.force } : undefined;
+    if (apply) requireFieldOwner(context);
+    const updated = await updateScale(deps, { kind, paths, namespace, name, context, change, isPatch, apply });
     return { status: 200, value: scaleOf(await showOne(kind, updated.stored), paths) };
   };
 }
@@ -170,13 +173,13 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
 function changedScale({ body, patchType }: SubresourceCall, current: KubeObject): unknown {
   switch (patchType) {
     case undefined:
+    case "apply":
       return body;
     case "json":
       return applyJsonPatch(current, body);
     case "strategic":
       return applyStrategicMergePatch(current, body, SCALE.schema.node);
     case "merge":
-    case "apply":
       return applyMergePatch(current, body);
   }
 }
