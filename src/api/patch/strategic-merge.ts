@@ -23,11 +23,16 @@ type Fields = Readonly<Record<string, unknown>>;
 /**
  * Returns the document as a strategic merge patch changes it. It works like a merge patch, but the schema says how
  * lists merge, and directives (`$patch`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`, `$retainKeys`) steer it.
- * Fields that the schema does not have are kept, and decoding reports them. Neither argument is changed; the result may
+ * An object keeps its kind and version whatever the patch says of them: upstream knows them by the Go type. Fields that the schema does not have are kept, and decoding reports them. Neither argument is changed; the result may
  * share parts with both. Throws BadRequest for a malformed patch, also where upstream answers with 500.
  */
 export function applyStrategicMergePatch(document: unknown, patch: unknown, node: SchemaNode): unknown {
-  return mergeObjects(isRecord(document) ? document : {}, requireObjectPatch(patch), node);
+  const current = isRecord(document) ? document : {};
+  return { ...mergeObjects(current, requireObjectPatch(patch), node), ...typeOf(current) };
+}
+
+function typeOf(document: Fields): Fields {
+  return Object.fromEntries(Object.entries(document).filter(([field]) => field === "apiVersion" || field === "kind"));
 }
 
 function mergeObjects(current: Fields, patch: Fields, node: SchemaNode | undefined): Fields {

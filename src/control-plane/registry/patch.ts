@@ -35,10 +35,7 @@ interface PatchRequest {
 export function patchObject(deps: RegistryDeps, request: PatchRequest): Promise<Updated> {
   const { kind, namespace, name, subresource, context } = request;
   const isApply = request.type === "apply";
-  if (isApply && context.fieldManager === "") {
-    const missing = required("fieldManager", "is required for apply patch");
-    throw invalidError({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [missing]);
-  }
+  if (isApply) requireFieldOwner(context);
   const change = isApply ? applied(deps, request) : patched(request);
   return updateObject(deps, {
     kind,
@@ -53,6 +50,13 @@ export function patchObject(deps: RegistryDeps, request: PatchRequest): Promise<
     createsMissing: isApply,
     authorizeCreation: request.authorizeCreation,
   });
+}
+
+/** Throws Invalid where nobody is named who comes to own what is applied. */
+export function requireFieldOwner({ fieldManager }: Pick<RequestContext, "fieldManager">): void {
+  if (fieldManager !== "") return;
+  const missing = required("fieldManager", "is required for apply patch");
+  throw invalidError({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [missing]);
 }
 
 function patched({ kind, type, body }: PatchRequest): (current: KubeObject | undefined) => unknown {

@@ -54,6 +54,8 @@ export interface SubresourceCall {
   readonly query: URLSearchParams;
   /** For PATCH: how the body says what it changes. */
   readonly patchType: PatchType | undefined;
+  /** True where an apply takes over what others own. */
+  readonly force: boolean;
 }
 
 /** An object, or the text of an answer that is no object. */
@@ -339,16 +341,22 @@ async function serveChange(
     return await answerStored(updated.isCreated ? 201 : 200, kind, updated.stored, wanted);
   }
   const { type, body, duplicates } = await readPatch(deps, call);
-  const { force, givenFieldManager } = context;
-  const owner = type === "apply" ? givenFieldManager : context.fieldManager;
   const patched = await patchObject(deps.registry, {
     ...place,
     type,
     body,
-    force,
-    context: { ...context, fieldManager: owner, duplicates },
+    force: context.force,
+    context: { ...context, fieldManager: fieldOwnerOf(context, type), duplicates },
   });
   return await answerStored(patched.isCreated ? 201 : 200, kind, patched.stored, wanted);
+}
+
+/** Who comes to own what changes. An apply has to name its manager, and the user agent does not stand in for it. */
+function fieldOwnerOf(
+  { fieldManager, givenFieldManager }: { readonly fieldManager: string; readonly givenFieldManager: string },
+  type: PatchType | undefined,
+): string {
+  return type === "apply" ? givenFieldManager : fieldManager;
 }
 
 async function readPatch(
@@ -430,7 +438,15 @@ async function serveHandler(
   const patch = target.verb === "patch" ? await readPatch(deps, call) : undefined;
   reportDuplicates(patch?.duplicates ?? [], context);
   const body = patch?.body ?? (hasBody ? await readCheckedBody(deps, call, context) : undefined);
-  const answer = await handler({ kind, target, context, body, query: request.query, patchType: patch?.type });
+  const answer = await handler({
+    kind,
+    target,
+    context: { ...context, fieldManager: fieldOwnerOf(context, patch?.type) },
+    body,
+    query: request.query,
+    patchType: patch?.type,
+    force: context.force,
+  });
   const { status, value } = answer;
   if (isKubeObject(value)) return encodeObject(status, kind, value, wanted);
   return isRecord(value) ? encodeValue(status, value, wanted.form) : encodeText(answer);

@@ -2,6 +2,7 @@ import { badRequestError, isApiError, notFoundError } from "../../api/api-error.
 import type { KubeObject } from "../../api/object.ts";
 import { applyJsonPatch } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
+import { applyStrategicMergePatch } from "../../api/patch/strategic-merge.ts";
 import { formatTime } from "../../base/clock.ts";
 import { defineKind } from "../kinds/define-kind.ts";
 import type { ResourceKind } from "../ports/resource-kind.ts";
@@ -10,6 +11,7 @@ import { admitAction } from "../registry/admit.ts";
 import { decodeBody, decodeChange } from "../registry/decode-body.ts";
 import { placeInNamespace } from "../registry/metadata.ts";
 import { viewOf } from "../registry/object-view.ts";
+import { requireFieldOwner } from "../registry/patch.ts";
 import { getObject } from "../registry/read.ts";
 import type { RegistryDeps } from "../registry/registry-deps.ts";
 import { type DeleteOptions, deleteObject } from "../registry/remove.ts";
@@ -161,7 +163,9 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
     }
     const isPatch = call.patchType !== undefined;
     const change = (current: KubeObject) => decodeChange(SCALE, changedScale(call, current), { context, isPatch });
-    const updated = await updateScale(deps, { kind, paths, namespace, name, context, change, isPatch });
+    const apply = call.patchType === "apply" ? { force: call.force } : undefined;
+    if (apply) requireFieldOwner(context);
+    const updated = await updateScale(deps, { kind, paths, namespace, name, context, change, isPatch, apply });
     return { status: 200, value: scaleOf(await showOne(kind, updated.stored), paths) };
   };
 }
@@ -169,12 +173,13 @@ export function scaleHandler(deps: RegistryDeps): SubresourceHandler {
 function changedScale({ body, patchType }: SubresourceCall, current: KubeObject): unknown {
   switch (patchType) {
     case undefined:
+    case "apply":
       return body;
     case "json":
       return applyJsonPatch(current, body);
-    case "merge":
     case "strategic":
-    case "apply":
+      return applyStrategicMergePatch(current, body, SCALE.schema.node);
+    case "merge":
       return applyMergePatch(current, body);
   }
 }

@@ -163,6 +163,17 @@ describe.each(apiServersUnderTest())("patch, on $name", (candidate) => {
     };
     const inTemplate = (spec: object) => ({ status: 200, body: { spec: { template: { spec } } } });
 
+    it.each([
+      ["kind", { kind: "Pod" }],
+      ["version", { apiVersion: "extensions/v1beta1" }],
+    ])("cannot make it one of another %s, and does the rest", async (what, type) => {
+      const change = { ...type, metadata: { labels: { l: "2" } } };
+      expect(await patched("strategic", `other-${what}`, change)).toMatchObject({
+        status: 200,
+        body: { apiVersion: "v1", kind: "ConfigMap", metadata: { labels: { l: "2" } } },
+      });
+    });
+
     it("merges lists by their key", async () => {
       const patch = {
         containers: [

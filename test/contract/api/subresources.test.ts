@@ -256,6 +256,52 @@ describe.each(apiServersUnderTest())("subresources, on $name", (candidate) => {
       });
     });
 
+    it("takes a strategic merge patch that names the kind of what is scaled, as Ansible's do", async () => {
+      await server.admin.object("POST", paths.deployments, deployment("named", 2));
+      const patch = { kind: "Deployment", metadata: { name: "named" }, spec: { replicas: 3 } };
+      expect(await server.admin.patch("strategic", scaleOf("named"), patch)).toMatchObject({
+        status: 200,
+        body: { kind: "Scale", spec: { replicas: 3 } },
+      });
+    });
+
+    it("is applied for a manager, who owns the replicas from then on", async () => {
+      const owner = { query: { fieldManager: "first" } };
+      await server.admin.json("POST", paths.deployments, deployment("owned", 2), owner);
+      const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "owned" }, spec: { replicas: 3 } };
+      const apply = (query: Readonly<Record<string, string>>) =>
+        server.admin.patch("apply", scaleOf("owned"), scale, { query });
+      expect(await apply({})).toMatchObject({ status: 422, body: { reason: "Invalid" } });
+      expect(await apply({ fieldManager: "second" })).toMatchObject({
+        status: 409,
+        body: {
+          reason: "Conflict",
+          details: { causes: [{ reason: "FieldManagerConflict", field: ".spec.replicas" }] },
+        },
+      });
+      expect(await apply({ fieldManager: "second", force: "true" })).toMatchObject({
+        status: 200,
+        body: { spec: { replicas: 3 } },
+      });
+      const { metadata, spec } = await server.admin.object("GET", `${paths.deployments}/owned`);
+      expect(spec).toMatchObject({ replicas: 3 });
+      expect(metadata.managedFields).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({
+            manager: "second",
+            operation: "Apply",
+            subresource: "scale",
+            fieldsV1: { "f:spec": { "f:replicas": {} } },
+          }),
+        ]),
+      );
+      expect(metadata.managedFields?.find(({ manager }) => manager === "first")).not.toHaveProperty([
+        "fieldsV1",
+        "f:spec",
+        "f:replicas",
+      ]);
+    });
+
     it("knows no deployment that is not there", async () => {
       expect(await server.admin.json("GET", scaleOf("absent"))).toMatchObject({ status: 404 });
     });

@@ -56,18 +56,22 @@ export function scaledObject(kind: ResourceKind, object: KubeObject, scale: Kube
     const error = invalid("spec.replicas", replicas, "must be greater than or equal to 0");
     throw invalidError({ group: "autoscaling", kind: "Scale" }, object.metadata.name ?? "", [error]);
   }
-  const [first, ...rest] = paths.specReplicas;
-  if (first === undefined) throw notFoundError({ group: kind.group, resource: `${kind.plural}/scale` }, "");
+  if (paths.specReplicas.length === 0) throw notFoundError({ group: kind.group, resource: `${kind.plural}/scale` }, "");
   const { resourceVersion } = scale.metadata;
   const metadata = { ...object.metadata, ...(resourceVersion !== undefined && { resourceVersion }) };
-  return { ...object, metadata, [first]: withValueAt(object[first], rest, replicas) };
+  return withValueAt({ ...object, metadata }, paths.specReplicas, replicas);
 }
 
-function withValueAt(value: unknown, path: readonly string[], replicas: number): unknown {
-  const [first, ...rest] = path;
-  if (first === undefined) return replicas;
-  const fields = isRecord(value) ? value : {};
-  return { ...fields, [first]: withValueAt(fields[first], rest, replicas) };
+/** The fields with the value at the path, in objects that are made where they are missing. */
+export function withValueAt<Fields extends object>(
+  fields: Fields,
+  [first, ...rest]: readonly string[],
+  value: unknown,
+): Fields {
+  if (first === undefined) return fields;
+  const inner = Object.entries(fields).find(([name]) => name === first)?.[1];
+  const changed = rest.length === 0 ? value : withValueAt(isRecord(inner) ? inner : {}, rest, value);
+  return { ...fields, [first]: changed };
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {

@@ -6,9 +6,11 @@ import { mutateAdmitted, validateAdmitted } from "../admit.ts";
 import { decideAdmitted } from "../decide-admitted.ts";
 import { keysOf } from "../keys.ts";
 import { checkNameInPath, checkPreconditions, placeInNamespace } from "../metadata.ts";
+import { withMetadata } from "../object-view.ts";
 import type { RegistryDeps } from "../registry-deps.ts";
 import { optionsOf, type RequestContext } from "../request-context.ts";
 import { type Updated, updateObject } from "../update.ts";
+import { applyScale } from "./apply-scale.ts";
 import { freeSubresource } from "./free-subresource.ts";
 import { scaledObject, scaleOf } from "./scale.ts";
 
@@ -23,6 +25,8 @@ interface ScaleUpdate {
   change(current: KubeObject): KubeObject;
   /** Default false: the whole Scale was sent. */
   readonly isPatch?: boolean;
+  /** Given where the Scale is a configuration of server-side apply. */
+  readonly apply?: { readonly force: boolean } | undefined;
 }
 
 /**
@@ -37,20 +41,21 @@ export async function updateScale(deps: RegistryDeps, update: ScaleUpdate): Prom
       throw notFoundError({ group: kind.group, resource: kind.plural }, name);
     }
     const change = (current: KubeObject | undefined) => current && changeByScale(own, update, current);
-    return await updateObject(own, { kind, namespace, name, subresource, context, change });
+    const isApply = update.apply !== undefined;
+    return await updateObject(own, { kind, namespace, name, subresource, context, change, isApply });
   });
 }
 
-function changeByScale(
-  { admission }: Pick<RegistryDeps, "admission">,
-  update: ScaleUpdate,
-  current: KubeObject,
-): KubeObject {
-  const { kind, paths, namespace, name, context, change, isPatch = false } = update;
+function changeByScale(deps: RegistryDeps, update: ScaleUpdate, current: KubeObject): KubeObject {
+  const { admission } = deps;
+  const { kind, paths, namespace, name, context, change, apply, isPatch = false } = update;
   const before = scaleOf(current, paths);
   const { apiVersion, kind: scaleKind } = before;
-  const sent = placeInNamespace(kind, change(before), namespace);
-  checkMeant(update, sent, current);
+  const given = placeInNamespace(kind, change(before), namespace);
+  checkMeant(update, given, current);
+  const owned = apply ? applyScale(deps, { ...update, force: apply.force }, { scale: given, current }) : current;
+  const { resourceVersion } = given.metadata;
+  const sent = apply ? withMetadata(scaleOf(owned, paths), resourceVersion ? { resourceVersion } : {}) : given;
   const request: AdmissionRequest & { readonly object: KubeObject } = {
     operation: "UPDATE",
     kind,
@@ -65,7 +70,7 @@ function changeByScale(
     warn: context.warn,
     annotate: context.annotate,
   };
-  const scaled = scaledObject(kind, current, mutateAdmitted(admission, request) ?? request.object, paths);
+  const scaled = scaledObject(kind, owned, mutateAdmitted(admission, request) ?? request.object, paths);
   validateAdmitted(admission, { ...request, object: scaleOf(scaled, paths) });
   return scaled;
 }
