@@ -21,6 +21,7 @@ describe("a node agent in a network namespace of its own", () => {
     directory = await mkdtemp(join(tmpdir(), "nodelet-chains-"));
     const flags = [
       `--root-dir=${directory}`,
+      `--cert-dir=${directory}/pki`,
       `--container-runtime-endpoint=unix://${directory}/none.sock`,
       ...["--healthz-port=0", "--fail-swap-on=false", "--cgroups-per-qos=false", "--enforce-node-allocatable="],
       "--nodelet-keep-kernel-tunables",

@@ -19,6 +19,8 @@ describe("nodelet kubelet on the command line", () => {
     await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
     return path;
   };
+  /** Not those of the machine's own kubelet. */
+  const places = () => [`--root-dir=${directory}`, `--cert-dir=${directory}/pki`];
   const kind = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration" };
 
   it("shows its flags, as kubelet's help does, and its version", async () => {
@@ -68,7 +70,7 @@ describe("nodelet kubelet on the command line", () => {
       "kubelet",
       `--config=${config}`,
       `--port=${await claimPort()}`,
-      `--root-dir=${directory}`,
+      ...places(),
       "--make-iptables-util-chains=false",
       `--container-runtime-endpoint=${endpoint}`,
     );
@@ -85,7 +87,7 @@ describe("nodelet kubelet on the command line", () => {
         "kubelet",
         `--healthz-port=${port}`,
         `--port=${await claimPort()}`,
-        `--root-dir=${directory}`,
+        ...places(),
         "--fail-swap-on=false",
         "--make-iptables-util-chains=false",
         `--container-runtime-endpoint=unix://${directory}/none.sock`,
@@ -101,7 +103,7 @@ describe("nodelet kubelet on the command line", () => {
     const readRecords = async (verbosity: number) => {
       const agent = startProgram(
         "kubelet",
-        `--root-dir=${directory}`,
+        ...places(),
         `--pod-manifest-path=${directory}`,
         `--container-runtime-endpoint=unix://${directory}/none.sock`,
         "--healthz-port=0",
@@ -136,7 +138,7 @@ describe("nodelet kubelet on the command line", () => {
       "kubelet",
       `--lock-file=${path}`,
       "--exit-on-lock-contention",
-      `--root-dir=${directory}`,
+      ...places(),
       `--port=${await claimPort()}`,
       "--healthz-port=0",
       "--fail-swap-on=false",

@@ -121,6 +121,7 @@ export async function createNodeUnderTest(options: NodeUnderTestOptions = {}): P
     `--pod-manifest-path=${manifests}`,
     `--container-runtime-endpoint=${containerd.endpoint}`,
     `--root-dir=${join(directory, "kubelet")}`,
+    `--cert-dir=${join(directory, "pki")}`,
     `--config=${configFile}`,
     `--nodelet-socket=${socket}`,
     "--hostname-override=e2e",

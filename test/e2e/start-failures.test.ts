@@ -49,6 +49,8 @@ describe("a start that fails", () => {
   const kubelet = async (...flags: string[]) => [
     "kubelet",
     `--port=${await claimPort()}`,
+    `--root-dir=${directory}`,
+    `--cert-dir=${directory}/pki`,
     "--healthz-port=0",
     "--fail-swap-on=false",
     "--make-iptables-util-chains=false",

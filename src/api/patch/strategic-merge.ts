@@ -23,8 +23,9 @@ type Fields = Readonly<Record<string, unknown>>;
 /**
  * Returns the document as a strategic merge patch changes it. It works like a merge patch, but the schema says how
  * lists merge, and directives (`$patch`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`, `$retainKeys`) steer it.
- * An object keeps its kind and version whatever the patch says of them: upstream knows them by the Go type. Fields that the schema does not have are kept, and decoding reports them. Neither argument is changed; the result may
- * share parts with both. Throws BadRequest for a malformed patch, also where upstream answers with 500.
+ * An object keeps its kind and version whatever the patch says of them: upstream knows them by the Go type. Fields that
+ * the schema does not have are kept, and decoding reports them. Neither argument is changed; the result may share parts
+ * with both. Throws BadRequest for a malformed patch, also where upstream answers with 500.
  */
 export function applyStrategicMergePatch(document: unknown, patch: unknown, node: SchemaNode): unknown {
   const current = isRecord(document) ? document : {};

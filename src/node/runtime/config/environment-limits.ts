@@ -2,7 +2,7 @@ import { MAX_PROGRAM_BYTES, MAX_TEXT_BYTES } from "./expansion.ts";
 import type { ReferredValue } from "./referred-values.ts";
 
 /** In one container's environment; each variable costs the node agent, the runtime and its programs their time. */
-export const MAX_VARIABLES = 10_000;
+export const MAX_VARIABLES = 50_000;
 
 /** Counts what a container's environment is made of while it is made. */
 export interface EnvironmentLimits {

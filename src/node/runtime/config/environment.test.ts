@@ -3,6 +3,7 @@ import type { Container, EnvVar, EnvVarSource, Pod } from "../../../api/gen/type
 import { NO_FILES, NO_OBJECTS } from "./__fixtures__/no-objects.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { buildEnvironment, type EnvironmentInput } from "./environment.ts";
+import { MAX_VARIABLES } from "./environment-limits.ts";
 
 const POD: Pod = {
   metadata: {
@@ -264,29 +265,32 @@ describe("an environment that no program can be given", () => {
     [
       "their number",
       { envFrom: [fromMap("A"), fromMap("B")] },
-      withMap(data(6_000, "")),
-      "the environment has more than 10000 variables",
+      withMap(data(30_000, "")),
+      "the environment has more than 50000 variables",
     ],
     [
       "the number of those that are no variables, or are set again and again",
       { envFrom: Array.from({ length: 1_000 }, () => fromMap("=")) },
-      withMap(data(30_000, "")),
-      "the environment has more than 10000 variables",
+      withMap(data(6_000, "")),
+      "the environment has more than 50000 variables",
     ],
   ])("is refused for %s", (_, container, overrides, error) => {
     expect(build(container, overrides)).toEqual({ ok: false, error });
   });
 
   it("is refused for the services alone, and says what helps", () => {
-    const serviceVariables = Array.from({ length: 10_001 }, (_, index) => ({ name: `S${index}`, value: "1" }));
+    const serviceVariables = Array.from({ length: MAX_VARIABLES + 1 }, (_, index) => ({
+      name: `S${index}`,
+      value: "1",
+    }));
     expect(values([], { serviceVariables })).toContain("set enableServiceLinks to false");
   });
 
   it("is refused where the services' variables are too many with it", () => {
-    const serviceVariables = Array.from({ length: 10_000 }, (_, index) => ({ name: `S${index}`, value: "1" }));
+    const serviceVariables = Array.from({ length: MAX_VARIABLES }, (_, index) => ({ name: `S${index}`, value: "1" }));
     expect(build({}, { serviceVariables }).ok).toBe(true);
     expect(values([{ name: "A", value: "1" }], { serviceVariables })).toBe(
-      "the environment has more than 10000 variables",
+      "the environment has more than 50000 variables",
     );
   });
 });
