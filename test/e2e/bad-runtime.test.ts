@@ -31,6 +31,7 @@ describe("a node agent without a runtime", () => {
       `--pod-manifest-path=${join(directory, "manifests")}`,
       `--container-runtime-endpoint=${endpoint}`,
       `--root-dir=${join(directory, "kubelet")}`,
+      `--cert-dir=${join(directory, "pki")}`,
       `--nodelet-socket=${join(directory, "node.sock")}`,
       "--healthz-port=0",
       `--port=${await claimPort()}`,

@@ -1,4 +1,5 @@
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/gen/types.ts";
@@ -144,7 +145,8 @@ it("a node whose plugins cannot work does not start", async () => {
     code: 1,
     stderr: expect.stringContaining("--image-credential-provider-bin-dir is empty"),
   });
-  expect(await runProgram("kubelet", config, "--image-credential-provider-bin-dir=/")).toMatchObject({
+  const place = `--root-dir=${await mkdtemp(join(tmpdir(), "nodelet-e2e-"))}`;
+  expect(await runProgram("kubelet", config, place, "--image-credential-provider-bin-dir=/")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('unable to access path \\"/nothing/there.yaml\\": no such file or directory'),
   });
