@@ -2,8 +2,8 @@ import { isRecord } from "./object.ts";
 
 /**
  * Formats a value of JSON as YAML in blocks, with a line's end. Texts that a parser could take for anything else are quoted
- * as JSON quotes them. It takes a twentieth of the time of a library that keeps comments and styles: an object may have tens
- * of thousands of values, and nobody else is served meanwhile.
+ * as JSON quotes them. A library that keeps comments and styles takes many times as long: an object may have tens of thousands
+ * of values, and nobody else is served meanwhile.
  */
 export function formatYaml(value: unknown): string {
   const lines: string[] = [];

@@ -3,11 +3,18 @@ import { resolve } from "node:path";
 import { formatByteSize } from "../base/byte-size.ts";
 import { messageOf } from "../base/errors.ts";
 import { toPlainLines, toPlainText } from "../base/plain-text.ts";
+import type { ArchiveImporter } from "../cluster/images/archive-importer.ts";
 import { readArchitecture } from "../cluster/images/build-images.ts";
 import { connectImages } from "../cluster/images/connect-images.ts";
 import type { ImportProgress } from "../cluster/images/import-archive.ts";
 import { loadArchive, type NamedArchive } from "../cluster/images/load-archive.ts";
-import { listNodeImages, type NodeImage, pruneNodeImages, removeNodeImage } from "../cluster/images/node-images.ts";
+import {
+  type ImageStore,
+  listNodeImages,
+  type NodeImage,
+  pruneNodeImages,
+  removeNodeImage,
+} from "../cluster/images/node-images.ts";
 import { readRuntimeOptions } from "../cluster/supervisor/runtime-options.ts";
 import type { StateLayout } from "../cluster/supervisor/state-layout.ts";
 import { ImageStatusRequest } from "../cri/gen/cri-v1.ts";
@@ -24,10 +31,11 @@ export type ImagesCommand =
   | { readonly verb: "load"; readonly files: readonly string[]; readonly quiet: boolean }
   | { readonly verb: "rm"; readonly images: readonly string[]; readonly force: boolean };
 
-type Connection = Awaited<ReturnType<typeof connectImages>> & {
-  /** The directory that names the images which stay. */
-  readonly keptImages: string;
-};
+/** The ways to the images of a node that runs. */
+interface Connection {
+  readonly store: ImageStore;
+  readonly importer: ArchiveImporter;
+}
 
 /** Where the answers go: lines for people as they come, or one value for programs at the end. */
 interface Printer {
@@ -49,8 +57,8 @@ export async function images(
 ): Promise<number> {
   requireRoot(`images ${command.verb}`);
   const { binary } = await readRuntimeOptions(layout.directory);
-  const { keptImages } = layout;
-  const connection = { ...(await connectImages(layout.runtime, { binary })), keptImages };
+  const { cri, importer } = await connectImages(layout.runtime, { binary });
+  const connection = { store: { ...cri, keptImages: layout.keptImages }, importer };
   const problems: string[] = [];
   // The standard output of a program that asked for one value is that value alone.
   const progress = output === undefined ? openProgress("text") : openProgress("json", process.stderr);
@@ -70,12 +78,12 @@ export async function images(
     return problems.length === 0 ? 0 : 1;
   } finally {
     progress.waiting(undefined);
-    connection.cri.close();
+    cri.close();
   }
 }
 
 async function run(connection: Connection, command: ImagesCommand, print: Printer): Promise<object> {
-  const store = storeOf(connection);
+  const { store } = connection;
   switch (command.verb) {
     case "ls": {
       const found = await listNodeImages(store, SIGNAL);
@@ -98,8 +106,6 @@ async function run(connection: Connection, command: ImagesCommand, print: Printe
   }
 }
 
-const storeOf = ({ cri, keptImages }: Connection) => ({ ...cri, keptImages });
-
 async function loadAll(
   connection: Connection,
   { files, quiet }: Extract<ImagesCommand, { verb: "load" }>,
@@ -108,7 +114,7 @@ async function loadAll(
   const loaded: string[] = [];
   const isKnown = async (image: string) => {
     const request = ImageStatusRequest.fromPartial({ image: { image } });
-    return (await connection.cri.images.imageStatus(request)).image !== undefined;
+    return (await connection.store.images.imageStatus(request)).image !== undefined;
   };
   const platform = `linux/${readArchitecture()}`;
   for (const archive of files.map(archiveOf)) {
@@ -124,7 +130,7 @@ async function loadAll(
     };
     try {
       const names = await loadArchive({ importer: connection.importer, isKnown, platform, onProgress }, archive);
-      for (const name of names) await keepImage(linuxFiles, connection.keptImages, name);
+      for (const name of names) await keepImage(linuxFiles, connection.store.keptImages, name);
       for (const name of names) print.line(toPlainText(`loaded ${name}`));
       loaded.push(...names);
     } catch (error) {
@@ -151,7 +157,7 @@ function describeLoading(title: string, size: number, { doneBytes, image }: Impo
 }
 
 async function removeAll(
-  store: ReturnType<typeof storeOf>,
+  store: ImageStore,
   { images: wanted, force }: Extract<ImagesCommand, { verb: "rm" }>,
   print: Printer,
 ): Promise<NodeImage[]> {

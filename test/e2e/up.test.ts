@@ -237,6 +237,7 @@ describe("nodelet up, status and down, as a user runs them", () => {
   it("judges the machine", async () => {
     const words = await run("doctor");
     expect(words.stdout).toMatch(/This machine (can|cannot) run pods/);
+    expect(words.stdout).toMatch(/inotify +\d+ of root's \d+ instances in use/);
     const json = await run("doctor", "-o", "json");
     expect(json.code).toBe(words.code);
     const verdict: { ok: boolean; findings: Array<{ check: string; level: string }> } = JSON.parse(json.stdout);

@@ -29,10 +29,12 @@ function checkEntries(node: SchemaNode, value: unknown, path: string): string[] 
   for (const name of Object.keys(map)) {
     const [child, entry] = [entryNode(node, name), map[name]];
     // A map may have tens of thousands of texts, of which nothing is to be said.
-    if (child.kind === "scalar" && typeof entry === "string") continue;
+    const isKnown = node.kind !== "struct" || isNamedField(node, name);
+    if (isKnown && child.kind === "scalar" && typeof entry === "string") continue;
     const below = `${path}.${name}`;
-    if (node.kind === "struct" && !isNamedField(node, name)) problems.push(at(below, "field not declared in schema"));
-    else problems.push(...checkValue(child, entry, below));
+    // There may be more problems than a call may have arguments.
+    if (isKnown) for (const problem of checkValue(child, entry, below)) problems.push(problem);
+    else problems.push(at(below, "field not declared in schema"));
   }
   return problems;
 }

@@ -1,3 +1,4 @@
+import { setOwn } from "../apply/json-value.ts";
 import { isRecord } from "../object.ts";
 import { ownField } from "./json-value.ts";
 
@@ -81,7 +82,7 @@ export function createPatchedDocument(document: unknown): PatchedDocument {
     const copy: Record<string, unknown> = {};
     for (const name of Object.keys(value)) {
       countCopied(Buffer.byteLength(name) + 4);
-      setField(copy, name, copyOf(value[name], depth + 1));
+      setOwn(copy, name, copyOf(value[name], depth + 1));
     }
     return copy;
   }
@@ -139,14 +140,8 @@ function getOrUndefined(container: Container, key: string): unknown {
   }
 }
 
-/** A field named `__proto__` is defined and not assigned, so that it is a field like any other. */
-function setField(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== "__proto__") object[key] = value;
-  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-}
-
 function objectContainer(object: Record<string, unknown>): Container {
-  const set = (key: string, value: unknown) => setField(object, key, value);
+  const set = (key: string, value: unknown) => setOwn(object, key, value);
   return {
     get: (key) => ownField(object, key),
     add: set,

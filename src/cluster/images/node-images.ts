@@ -19,7 +19,8 @@ export interface NodeImage {
   readonly isKept: boolean;
 }
 
-interface ImageStore {
+/** The images of a node, and the names of those that stay. */
+export interface ImageStore {
   readonly runtime: Pick<Cri["runtime"], "listContainers" | "containerStatus">;
   readonly images: Pick<Cri["images"], "listImages" | "removeImage" | "imageStatus">;
   /** The directory that names the images which stay; see `keepImage`. */

@@ -31,7 +31,8 @@ export function computeServiceVariables(
   const variables: EnvironmentVariable[] = [];
   for (const [name, service] of byName) {
     if (variables.length > MAX_VARIABLES) break;
-    variables.push(...serviceVariables(variableName(name), service));
+    // One service may have more of them than a call may have arguments.
+    for (const variable of serviceVariables(variableName(name), service)) variables.push(variable);
   }
   return variables;
 }
