@@ -1,5 +1,7 @@
+import { isRecord } from "../../../api/object.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
+import { readContainerdSettings } from "../../../cri/containerd-settings.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import { isCriError, type RuntimeService } from "../../../cri/port.ts";
 import type { CgroupDriver } from "./cgroup-name.ts";
@@ -9,15 +11,16 @@ const CALL_TIMEOUT_MS = 10_000;
 const LAST_SUPPORT = "1.37.0";
 
 interface CgroupDriverDeps {
-  readonly runtime: Pick<RuntimeService, "runtimeConfig">;
+  readonly runtime: Pick<RuntimeService, "runtimeConfig" | "status">;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
 /**
- * Returns a function that asks the runtime for its cgroup driver; the answer is the configured driver where the runtime
- * is too old to tell (upstream: `getCgroupDriverFromCRI`, cmd/kubelet/app/server.go). The runtime is asked until the
- * driver is known. The call rejects while the runtime is not there.
+ * Returns a function that asks the runtime for its cgroup driver (upstream: `getCgroupDriverFromCRI`,
+ * cmd/kubelet/app/server.go). A containerd that is too old to tell has it among its settings: with another driver than its
+ * own no pod would start, or each would run beside the cgroup that is to limit it. Where there are none, the answer is the
+ * configured driver. The runtime is asked until the driver is known. The call rejects while the runtime is not there.
  */
 export function createCgroupDriver(
   deps: CgroupDriverDeps,
@@ -25,7 +28,7 @@ export function createCgroupDriver(
 ): (signal: AbortSignal) => Promise<CgroupDriver> {
   let known: CgroupDriver | undefined;
   return async (signal) => {
-    known ??= (await askRuntime(deps, signal)) ?? configured;
+    known ??= (await askRuntime(deps, signal)) ?? (await readSettings(deps, configured, signal)) ?? configured;
     return known;
   };
 }
@@ -46,7 +49,36 @@ async function askRuntime(
     const help =
       "The Kubernetes version that no longer supports this container runtime, unless the runtime is upgraded";
     metrics.gauge("kubelet_cri_losing_support", help, ["version"]).set(1, { version: LAST_SUPPORT });
-    log.debug("The runtime does not tell its cgroup driver, so the configured one is used", {}, 2);
+    log.debug("The runtime is not to be asked for its cgroup driver", {}, 2);
     return undefined;
   }
+}
+
+async function readSettings(
+  { runtime, log }: CgroupDriverDeps,
+  configured: CgroupDriver,
+  signal: AbortSignal,
+): Promise<CgroupDriver | undefined> {
+  const driver = findDriver(await readContainerdSettings(runtime, { signal, timeoutMs: CALL_TIMEOUT_MS }));
+  if (driver !== undefined && driver !== configured) {
+    const change = `set cgroupDriver: ${driver}, or SystemdCgroup = ${configured === "systemd"} in containerd`;
+    log.warn(`containerd's cgroup driver is used instead of the configured one: ${change}`, { driver, configured });
+  }
+  return driver;
+}
+
+/** The driver of the handler that is used where a pod names none. */
+function findDriver(settings: Record<string, unknown> | undefined): CgroupDriver | undefined {
+  const containerd = readRecord(settings, "containerd");
+  const name = containerd["defaultRuntimeName"];
+  if (typeof name !== "string") return undefined;
+  const handler = readRecord(readRecord(containerd, "runtimes"), name);
+  // Another kind of handler, such as a virtual machine, has other settings.
+  if (handler["runtimeType"] !== "io.containerd.runc.v2") return undefined;
+  return readRecord(handler, "options")["SystemdCgroup"] === true ? "systemd" : "cgroupfs";
+}
+
+function readRecord(owner: Record<string, unknown> | undefined, name: string): Record<string, unknown> {
+  const value = owner?.[name];
+  return isRecord(value) ? value : {};
 }

@@ -37,7 +37,7 @@ interface NodeCgroupsDeps {
   readonly metrics: Metrics;
   readonly files: Pick<Cgroups, keyof CgroupTree | "read">;
   readonly systemd: Systemd;
-  readonly runtime: Pick<RuntimeService, "runtimeConfig">;
+  readonly runtime: Pick<RuntimeService, "runtimeConfig" | "status">;
   readonly facts: SizingFacts;
   /** The facts by which a pod is sized. */
   factsOf(podUid: string): SizingFacts;

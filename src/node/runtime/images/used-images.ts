@@ -1,4 +1,4 @@
-import { isRecord } from "../../../api/object.ts";
+import { readContainerdSettings } from "../../../cri/containerd-settings.ts";
 import * as cri from "../../../cri/gen/cri-v1.ts";
 import { type Cri, isCriError } from "../../../cri/port.ts";
 import { readImage } from "./read-image.ts";
@@ -50,19 +50,6 @@ export async function readSandboxImageId(
   { runtime, images }: { runtime: Pick<Cri["runtime"], "status">; images: Pick<Cri["images"], "imageStatus"> },
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { info } = await runtime.status({ verbose: true }, { signal });
-  const name = findSandboxImage(info["config"]);
-  return name === undefined ? undefined : (await readImage(images, name, signal))?.imageRef;
-}
-
-/** `config` is containerd's own, as JSON; other runtimes have none, and pin their image. */
-function findSandboxImage(config: string | undefined): string | undefined {
-  if (config === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(config);
-    const name = isRecord(value) ? value["sandboxImage"] : undefined;
-    return typeof name === "string" && name !== "" ? name : undefined;
-  } catch {
-    return undefined;
-  }
+  const name = (await readContainerdSettings(runtime, { signal }))?.["sandboxImage"];
+  return typeof name === "string" && name !== "" ? (await readImage(images, name, signal))?.imageRef : undefined;
 }
