@@ -16,11 +16,15 @@ const WARM_UP_ROUNDS = 2;
 const SERIES = 3;
 const MIN_RUNS = 400;
 
-/** Repeats the inputs, for at least two rounds and until `endsAt`, and compares what is left when all is at rest. */
+/**
+ * Repeats the inputs, for at least two rounds and until `endsAt`, and compares what is left when all is at rest; `readRest`
+ * tells that, by default of this process.
+ */
 export async function measureMemory(
   target: RunningTarget,
   inputs: readonly Buffer[],
   endsAt: number,
+  readRest: (target: RunningTarget) => Promise<number> = readRestOfProcess,
 ): Promise<MemoryResult> {
   for (let round = 0; round < WARM_UP_ROUNDS; round++) await repeat(target, inputs);
   const before = await readRest(target);
@@ -48,7 +52,7 @@ async function repeat(target: RunningTarget, inputs: readonly Buffer[]): Promise
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
-async function readRest(target: RunningTarget): Promise<number> {
+async function readRestOfProcess(target: RunningTarget): Promise<number> {
   await target.settle?.();
   for (let turn = 0; turn < 4; turn++) {
     await new Promise((resolve) => setImmediate(resolve));

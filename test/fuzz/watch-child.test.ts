@@ -33,6 +33,12 @@ it.each([
   expect(result).toBeUndefined();
 });
 
+it("a process that keeps something of each input is a finding", async () => {
+  const target = new URL("__fixtures__/hoarding-target.ts", import.meta.url).href;
+  const { findings } = await watchChild({ target, seed: 1, forMs: 0, runs: 1, currentFile: join(work, "current") });
+  expect(findings.map(({ verdict }) => verdict.kind)).toEqual(["memory"]);
+});
+
 it.each([
   ["asked for", 2 * DEFAULT_BATCH, 2 * DEFAULT_BATCH],
   ["the target says", "fixed" as const, jsonTarget.runs],
