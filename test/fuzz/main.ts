@@ -2,29 +2,26 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandOptions, refuseOption } from "../command-options.ts";
 import { readFirstSeed } from "../sim/fresh-seeds.ts";
 import { keepInputs } from "./corpus.ts";
 import type { FuzzResult } from "./fuzz-target.ts";
 import { TARGET_NAMES } from "./targets/all.ts";
 import { type ChildOutcome, watchChild } from "./watch-child.ts";
 
-/**
- * npm run fuzz -- [--minutes N] [--target NAME …] [--seed S] [--runs N] [--processes N]   the corpus, then fresh inputs
- *   --fixed makes a fixed number for each target, and so the same ones on each machine
- *   --keep adds the inputs that reached something new to the corpus
- * npm run fuzz -- --target NAME --input FILE                                              one input
- *
- * The minutes (default 1) are those of the whole command, shared by the targets. The seed (default: that of the commit)
- * decides which inputs are made, and time how many, unless --runs or --fixed does. Exits with 1 when something was found;
- * the inputs are kept in a directory of their own then.
- */
-const { values } = parseArgs({
-  options: {
-    ...{ minutes: { type: "string", default: "1" }, seed: { type: "string" }, runs: { type: "string" } },
-    ...{ target: { type: "string", multiple: true }, input: { type: "string" }, processes: { type: "string" } },
-    ...{ keep: { type: "boolean", default: false }, fixed: { type: "boolean", default: false } },
-  },
+const USAGE = `npm run fuzz -- [--minutes N] [--target NAME …] [--seed S] [--runs N] [--processes N]   the corpus, then fresh inputs
+  --fixed makes a fixed number for each target, and so the same ones on each machine
+  --keep adds the inputs that reached something new to the corpus
+npm run fuzz -- --target NAME --input FILE                                              one input
+
+The minutes (default 1) are those of the whole command, shared by the targets. The seed (default: that of the commit)
+decides which inputs are made, and time how many, unless --runs or --fixed does. Exits with 1 when something was found;
+the inputs are kept in a directory of their own then.`;
+
+const values = readCommandOptions(USAGE, {
+  ...{ minutes: { type: "string", default: "1" }, seed: { type: "string" }, runs: { type: "string" } },
+  ...{ target: { type: "string", multiple: true }, input: { type: "string" }, processes: { type: "string" } },
+  ...{ keep: { type: "boolean", default: false }, fixed: { type: "boolean", default: false } },
 });
 const MOST_PROCESSES = 4;
 /** The corpus is for reading, too. */
@@ -34,11 +31,11 @@ const START_MS = 2_000;
 
 const names = values.target ?? TARGET_NAMES;
 const unknown = names.find((name) => !TARGET_NAMES.includes(name));
-if (unknown !== undefined) refuse(`There is no target ${unknown}; there are ${TARGET_NAMES.join(", ")}.`);
-if (values.input !== undefined && names.length !== 1) refuse("--input needs one --target.");
+if (unknown !== undefined) refuseOption(`There is no target ${unknown}; there are ${TARGET_NAMES.join(", ")}.`);
+if (values.input !== undefined && names.length !== 1) refuseOption("--input needs one --target.");
 const minutes = readNumber("minutes", values.minutes);
 const seed = values.seed === undefined ? readFirstSeed(import.meta.dirname).first : readNumber("seed", values.seed);
-if (values.fixed && values.runs !== undefined) refuse("--fixed and --runs exclude each other.");
+if (values.fixed && values.runs !== undefined) refuseOption("--fixed and --runs exclude each other.");
 const runs = values.fixed ? "fixed" : values.runs === undefined ? undefined : readNumber("runs", values.runs);
 
 const work = mkdtempSync(join(tmpdir(), "nodelet-fuzz-"));
@@ -101,11 +98,6 @@ function formatResult({ runs, corpus, reached, functions, slowestMs, memory }: F
 
 function readNumber(name: string, text: string): number {
   const value = Number(text);
-  if (!Number.isFinite(value) || value < 0) refuse(`--${name} takes a number, not ${text}.`);
+  if (!Number.isFinite(value) || value < 0) refuseOption(`--${name} takes a number, not ${text}.`);
   return value;
-}
-
-function refuse(message: string): never {
-  console.error(message);
-  process.exit(2);
 }

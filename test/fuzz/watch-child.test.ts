@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { target as careless } from "./__fixtures__/careless-target.ts";
 import { target as endless } from "./__fixtures__/endless-target.ts";
+import { target as hoarding } from "./__fixtures__/hoarding-target.ts";
 import { target as hungry } from "./__fixtures__/hungry-target.ts";
 import { DEFAULT_BATCH } from "./target.ts";
 import { jsonTarget } from "./targets/json.ts";
@@ -12,11 +13,12 @@ import { watchChild } from "./watch-child.ts";
 const work = mkdtempSync(join(tmpdir(), "nodelet-fuzz-test-"));
 afterAll(() => rmSync(work, { recursive: true }));
 
+const placeOf = (fixture: string) => new URL(`__fixtures__/${fixture}-target.ts`, import.meta.url).href;
+
 /** The fixture's target, until it has done what it does; a minute is more than it needs. */
 async function watch(fixture: string, silentBusyMs: number) {
-  const target = new URL(`__fixtures__/${fixture}-target.ts`, import.meta.url).href;
   return await watchChild(
-    { target, seed: 1, forMs: 60_000, currentFile: join(work, "current") },
+    { target: placeOf(fixture), seed: 1, forMs: 60_000, currentFile: join(work, "current") },
     { silentBusyMs, heapMegabytes: 96 },
   );
 }
@@ -34,8 +36,8 @@ it.each([
 });
 
 it("a process that keeps something of each input is a finding", async () => {
-  const target = new URL("__fixtures__/hoarding-target.ts", import.meta.url).href;
-  const { findings } = await watchChild({ target, seed: 1, forMs: 0, runs: 1, currentFile: join(work, "current") });
+  const assignment = { target: placeOf(hoarding.name), seed: 1, forMs: 0, runs: 1, currentFile: join(work, "current") };
+  const { findings } = await watchChild(assignment);
   expect(findings.map(({ verdict }) => verdict.kind)).toEqual(["memory"]);
 });
 

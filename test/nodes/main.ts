@@ -1,16 +1,15 @@
-/**
- * npm run nodes                  the core of the unit tests, the native parts, one test of a node, and the documented way to
- *                                the client of Kubernetes, on each version of Node.js that nodelet is for
- * npm run nodes -- --only 22     on one of them; repeatable
- *
- * The versions are those of `test/nodes/package.json`, and are installed apart. What needs root and containerd is skipped,
- * and says so, without them. Exit code 1 where something fails.
- */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandOptions } from "../command-options.ts";
+
+const USAGE = `npm run nodes                  the core of the unit tests, the native parts, one test of a node, and the documented way to
+                               the client of Kubernetes, on each version of Node.js that nodelet is for
+npm run nodes -- --only 22     on one of them; repeatable
+
+The versions are those of \`test/nodes/package.json\`, and are installed apart. What needs root and containerd is skipped,
+and says so, without them. Exit code 1 where something fails.`;
 
 const ROOT = join(import.meta.dirname, "../..");
 const MAJORS = ["20", "22", "24", "26"];
@@ -39,7 +38,7 @@ if (data?.x !== "1") throw new Error("the config map is not what was written");
 await cluster.stop();
 `;
 
-const { values } = parseArgs({ options: { only: { type: "string", multiple: true, default: MAJORS } } });
+const values = readCommandOptions(USAGE, { only: { type: "string", multiple: true, default: MAJORS } });
 process.exitCode = main(values.only);
 
 function main(majors: readonly string[]): number {

@@ -1,6 +1,7 @@
 import { fork } from "node:child_process";
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
+import { readCommandOptions, readWholeNumber, refuseOption } from "../command-options.ts";
 import { runControlPlaneSeed } from "./control-plane/run.ts";
 import { CONTROL_PLANE_SEEDS } from "./control-plane/seeds.ts";
 import { readFirstSeed } from "./fresh-seeds.ts";
@@ -8,13 +9,11 @@ import { createReport } from "./report.ts";
 import { type RunResult, runSeed, type SuiteName } from "./run.ts";
 import { REGRESSION_SEEDS } from "./seeds.ts";
 
-/**
- * npm run sim -- --seed S [--verbose]        one seed; with its whole trace
- * npm run sim -- --seeds N [--first K]       N seeds from K (default: from the commit), after those that once found a bug
- *
- * Each seed is run twice, unless `--only node` or `--only "control plane"` names one of the two programs: once with the
- * node agent, and once with the control plane and its workloads. `--seed` is of the node agent where it names none.
- */
+const USAGE = `npm run sim -- --seed S [--verbose]        one seed; with its whole trace
+npm run sim -- --seeds N [--first K]       N seeds from K (default: from the commit), after those that once found a bug
+
+Each seed is run twice, unless --only node or --only "control plane" names one of the two programs: once with the
+node agent, and once with the control plane and its workloads. --seed is of the node agent where it names none.`;
 
 /** Every so many seeds one is run twice, to prove that a seed decides everything. */
 const REPEAT_EVERY = 25;
@@ -36,18 +35,25 @@ interface Suite {
   readonly kept: readonly number[];
 }
 
-const only = readSuite();
-const seedToReplay = readNumber("--seed");
-const partFirst = readNumber("--part");
-if (partFirst !== undefined) await runPart(partFirst, readNumber("--step") ?? 1);
-else if (seedToReplay !== undefined) await replay(seedToReplay);
-else await runMany(readNumber("--seeds") ?? 300, readNumber("--first"));
+const values = readCommandOptions(USAGE, {
+  ...{ seed: { type: "string" }, seeds: { type: "string", default: "300" }, first: { type: "string" } },
+  ...{ only: { type: "string" }, verbose: { type: "boolean", default: false } },
+  // For its own processes.
+  ...{ part: { type: "string" }, step: { type: "string", default: "1" } },
+});
+const only = readSuite(values.only);
+const seeds = readWholeNumber("seeds", values.seeds);
+const firstSeed = values.first === undefined ? undefined : readWholeNumber("first", values.first);
+if (values.part !== undefined)
+  await runPart(readWholeNumber("part", values.part), readWholeNumber("step", values.step, 1));
+else if (values.seed !== undefined) await replay(readWholeNumber("seed", values.seed));
+else await runMany(seeds, firstSeed);
 
 async function replay(seed: number): Promise<void> {
   setMaxListeners(0);
   const report = createReport();
   const { run } = SUITES[only ?? "node"];
-  report.add(await run(seed, process.argv.includes("--verbose") ? (line) => console.log(line) : undefined));
+  report.add(await run(seed, values.verbose ? (line) => console.log(line) : undefined));
   report.end();
 }
 
@@ -98,9 +104,7 @@ async function runChild({ count, first, part, processes }: Part, onResult: (resu
 
 async function runPart(part: number, step: number): Promise<void> {
   setMaxListeners(0);
-  const count = readNumber("--seeds") ?? 0;
-  const first = readNumber("--first") ?? 1;
-  const fresh = Array.from({ length: count }, (_, index) => first + index);
+  const fresh = Array.from({ length: seeds }, (_, index) => (firstSeed ?? 1) + index);
   const runs = suitesToRun().flatMap((suite) => [...SUITES[suite].kept, ...fresh].map((seed) => ({ suite, seed })));
   for (const [index, { suite, seed }] of runs.entries()) {
     if (index % step !== part) continue;
@@ -123,20 +127,7 @@ function suitesToRun(): readonly SuiteName[] {
   return only === undefined ? ["node", "control plane"] : [only];
 }
 
-function readSuite(): SuiteName | undefined {
-  const place = process.argv.indexOf("--only");
-  if (place < 0) return undefined;
-  const name = process.argv[place + 1];
-  if (name === "node" || name === "control plane") return name;
-  console.error(`--only takes node or "control plane"`);
-  process.exit(2);
-}
-
-function readNumber(flag: string): number | undefined {
-  const place = process.argv.indexOf(flag);
-  if (place < 0) return undefined;
-  const value = Number(process.argv[place + 1]);
-  if (Number.isInteger(value)) return value;
-  console.error(`${flag} takes a whole number`);
-  process.exit(2);
+function readSuite(name: string | undefined): SuiteName | undefined {
+  if (name === undefined || name === "node" || name === "control plane") return name;
+  return refuseOption(`--only takes node or "control plane", not "${name}"`);
 }

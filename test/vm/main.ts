@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
+import { readCommandOptions } from "../command-options.ts";
 import { addKubeadm, FIRST, findKubeadm } from "./disk/add-kubeadm.ts";
 import { addKubelet, findKubelet } from "./disk/add-kubelet.ts";
 import { addUpstreamSuite, findSuitePrograms } from "./disk/add-upstream-suite.ts";
@@ -16,32 +16,29 @@ import { runScenarios } from "./run-scenarios.ts";
 import { SCENARIOS } from "./scenarios/all.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
 
-/**
- * npm run vm                     all scenarios on a machine of its own
- * npm run vm -- --list           their names
- * npm run vm -- --only NAME      the first, which installs the service, and one of the others; repeatable
- * npm run vm -- --shell          a machine to log in to, as root and without a password; "poweroff" ends it
- * npm run vm -- --keep           leaves the machine on, and prints how to go on with it
- * npm run vm -- --attach DIR --only NAME
- *                                the scenario alone, on a machine that was kept
- * npm run vm -- --machine namespaces
- *                                on this machine's kernel and with its cgroups, in namespaces: not emulated, and so fast
- * npm run vm -- --release bookworm
- *                                of Debian 12 in place of 13, with the Node.js that runs this
- *
- * The machine is emulated by QEMU, with a kernel, systemd and packages of Debian. Its files are kept from run to run in
- * $NODELET_VM_CACHE (default /var/tmp/nodelet-vm). Prints TAP. Exit code 1 where a scenario fails.
- */
-const { values } = parseArgs({
-  options: {
-    list: { type: "boolean", default: false },
-    only: { type: "string", multiple: true, default: [] },
-    machine: { type: "string", default: "qemu" },
-    release: { type: "string", default: "trixie" },
-    shell: { type: "boolean", default: false },
-    keep: { type: "boolean", default: false },
-    attach: { type: "string" },
-  },
+const USAGE = `npm run vm                     all scenarios on a machine of its own
+npm run vm -- --list           their names
+npm run vm -- --only NAME      the first, which installs the service, and one of the others; repeatable
+npm run vm -- --shell          a machine to log in to, as root and without a password; "poweroff" ends it
+npm run vm -- --keep           leaves the machine on, and prints how to go on with it
+npm run vm -- --attach DIR --only NAME
+                               the scenario alone, on a machine that was kept
+npm run vm -- --machine namespaces
+                               on this machine's kernel and with its cgroups, in namespaces: not emulated, and so fast
+npm run vm -- --release bookworm
+                               of Debian 12 in place of 13, with the Node.js that runs this
+
+The machine is emulated by QEMU, with a kernel, systemd and packages of Debian. Its files are kept from run to run in
+$NODELET_VM_CACHE (default /var/tmp/nodelet-vm). Prints TAP. Exit code 1 where a scenario fails.`;
+
+const values = readCommandOptions(USAGE, {
+  list: { type: "boolean", default: false },
+  only: { type: "string", multiple: true, default: [] },
+  machine: { type: "string", default: "qemu" },
+  release: { type: "string", default: "trixie" },
+  shell: { type: "boolean", default: false },
+  keep: { type: "boolean", default: false },
+  attach: { type: "string" },
 });
 const QEMU_TOOLS = ["mke2fs", "qemu-system-x86_64"] as const;
 const NAMESPACES_TOOLS = ["unshare", "nsenter"] as const;
