@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { build } from "esbuild";
 import { runCommand } from "../../../src/cluster/processes/run-command.ts";
-import { FINISHING, GUEST_FILES, NEWER, PACKAGES, RELEASES, type Release } from "./recipe.ts";
+import { DEVICE_PLUGIN, FINISHING, GUEST_FILES, NEWER, PACKAGES, RELEASES, type Release } from "./recipe.ts";
 
 const MIRROR = "http://deb.debian.org/debian";
 /** Building takes a minute on a fast machine, and many on a slow one. */
@@ -19,10 +20,14 @@ export interface Disk {
   readonly initrd: string;
 }
 
-/** Makes the machine's tree of files, and in it this checkout's own package, which is made anew each time. */
+/** Makes the machine's tree of files, and in it this checkout's own package and device plugin, which are made anew each time. */
 export async function buildTree(cache: string, release: Release): Promise<string> {
   const tree = await buildBaseTree(cache, release);
   await installPackage(tree, cache);
+  await build({
+    ...{ entryPoints: [join(import.meta.dirname, "device-plugin.ts")], outfile: join(tree, DEVICE_PLUGIN) },
+    ...{ bundle: true, platform: "node", format: "cjs", logLevel: "error" },
+  });
   return tree;
 }
 

@@ -37,6 +37,11 @@ export const PACKAGES: readonly string[] = [
 /** The host name of the machine, and so the name of its node. */
 export const HOST_NAME = "machine";
 
+/** The machine's disk, which a device plugin gives to one container at a time, for reading alone. */
+export const DISK_DEVICE = { resource: "example.com/disk", path: "/dev/vda", inContainers: "/dev/vm-disk" } as const;
+/** The program of that plugin. */
+export const DEVICE_PLUGIN = "/opt/vm-device-plugin.cjs";
+
 /** The name of the virtual serial port that commands come in by. */
 export const PORT_NAME = "nodelet.vm";
 

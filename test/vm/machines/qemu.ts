@@ -161,11 +161,11 @@ function argumentsOf(
   { commands, control }: { commands: string; control: string },
   kernelWords: readonly string[],
 ): string[] {
-  const always = ["root=/dev/vda", "rw", "console=ttyS0", "quiet", "psi=1", "systemd.show_status=0"];
+  const always = ["root=/dev/vda", "rw", "console=ttyS0", "quiet", "psi=1", "systemd.show_status=0", "maxcpus=1"];
   const kernel = [...always, ...kernelWords];
   return [
     ...["-accel", "tcg", "-icount", `shift=${NS_PER_INSTRUCTION_SHIFT}`],
-    ...["-cpu", "max", "-smp", "1", "-m", "2560", "-nographic"],
+    ...["-cpu", "max", "-smp", "2", "-m", "2560", "-nographic"],
     ...["-nic", "user,model=virtio-net-pci,restrict=on", "-device", "virtio-rng-pci"],
     ...["-drive", `file=${disk.image},format=raw,if=virtio,cache=writeback`],
     ...["-device", "virtio-serial-pci", "-device", `virtserialport,chardev=commands,name=${PORT_NAME}`],

@@ -1,7 +1,13 @@
+import { busDenied } from "./bus-denied.ts";
 import { cgroupV1 } from "./cgroup-v1.ts";
+import { clockSet } from "./clock-set.ts";
 import { container } from "./container.ts";
+import { devices } from "./devices.ts";
+import { exclusiveCpus } from "./exclusive-cpus.ts";
+import { fullDisk } from "./full-disk.ts";
 import { gracefulShutdown } from "./graceful-shutdown.ts";
 import { hugePages } from "./huge-pages.ts";
+import { installedKubelet } from "./installed-kubelet.ts";
 import { installedPackage } from "./installed-package.ts";
 import { iscsi } from "./iscsi.ts";
 import { mountPropagation, sysctls } from "./isolation.ts";
@@ -32,14 +38,25 @@ import { userNamespaces, userNamespacesRefused } from "./user-namespaces.ts";
 /** All scenarios, in the order in which they run: the first installs the service that the others need. */
 export const SCENARIOS: readonly Scenario[] = [
   installedPackage,
-  ...[serviceLife, kills, reboot, rescue, powerCuts],
-  ...[shutdownLock, shutdownCalledOff, gracefulShutdown],
-  ...[ownUnits, container, oomScores, securityProfiles],
-  ...[outOfMemory, groupKill, memoryPressure, memoryQos, hugePages, pidsLimit, diskPressure, swap],
+  ...[serviceLife, kills, reboot, rescue, powerCuts, clockSet],
+  ...[shutdownLock, busDenied, shutdownCalledOff, gracefulShutdown],
+  ...[ownUnits, container, oomScores, securityProfiles, devices],
+  ...[
+    outOfMemory,
+    groupKill,
+    memoryPressure,
+    memoryQos,
+    hugePages,
+    pidsLimit,
+    exclusiveCpus,
+    diskPressure,
+    fullDisk,
+    swap,
+  ],
   ...[pressure, memoryController, cgroupV1],
   ...[sysctls, mountPropagation],
   iscsi,
-  ...[kubeletSwap, kubeadm, upstreamSuite],
+  ...[installedKubelet, kubeletSwap, kubeadm, upstreamSuite],
   ...[userNamespacesRefused, runtimeUpgrade, userNamespaces, newerRuntime],
   removal,
 ];

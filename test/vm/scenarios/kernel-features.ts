@@ -1,4 +1,4 @@
-import { createPod, deletePods, readPid, untilPod, untilReady } from "./pods.ts";
+import { createPod, deletePods, readLog, readPid, untilPod, untilReady } from "./pods.ts";
 import { expectSame, expectTrue, type Scenario, type Stage } from "./scenario.ts";
 
 const SAME = { cpu: "100m", memory: "64Mi" };
@@ -29,10 +29,22 @@ export const oomScores: Scenario = {
   },
 };
 
-/** Profiles that the kernel enforces, and one that nobody loaded. */
+const PROFILE = "vm-no-tmp";
+const SECCOMP = "/var/lib/kubelet/seccomp/vm/no-mkdir.json";
+/** What an administrator loads into the kernel, and puts where the node agent looks. */
+const LOAD = `set -e; apparmor_parser --replace <<'EOF'
+profile ${PROFILE} flags=(attach_disconnected) { file, signal, deny /tmp/** w, }
+EOF
+mkdir -p $(dirname ${SECCOMP}); cat > ${SECCOMP} <<'EOF'
+{ "defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{ "names": ["mkdir", "mkdirat"], "action": "SCMP_ACT_ERRNO" }] }
+EOF`;
+const UNLOAD = `echo 'profile ${PROFILE} {}' | apparmor_parser --remove; rm -r $(dirname ${SECCOMP})`;
+
+/** Profiles that the kernel enforces, the runtime's and an administrator's, and one that nobody loaded. */
 export const securityProfiles: Scenario = {
   name: "security-profiles",
-  promise: "the runtime's profiles of AppArmor and seccomp are in force, and a missing one keeps a pod from starting",
+  promise:
+    "profiles of AppArmor and seccomp are in force, the runtime's and one's own, and a missing one keeps a pod from starting",
   needs: "qemu",
   run: async (at) => {
     const runtimeDefault = { type: "RuntimeDefault" };
@@ -59,9 +71,26 @@ export const securityProfiles: Scenario = {
     at.note(
       `unloaded: ${pod.status?.phase}, ${waiting?.reason ?? pod.status?.reason}, ${waiting?.message ?? pod.status?.message}`,
     );
+    await expectOwnProfiles(at);
     await deletePods(at, "confined", "unloaded");
   },
 };
+
+/** The pod may do all but what each of the two forbids. */
+async function expectOwnProfiles(at: Stage): Promise<void> {
+  await at.machine.read(LOAD);
+  const localhost = (localhostProfile: string) => ({ type: "Localhost", localhostProfile });
+  const securityContext = { appArmorProfile: localhost(PROFILE), seccompProfile: localhost("vm/no-mkdir.json") };
+  const script = "mkdir /made || echo no-mkdir; echo > /tmp/file || echo no-tmp; echo > /file && echo written";
+  await createPod(at, "own", { script, spec: { securityContext, restartPolicy: "Never" } });
+  await untilPod(at, "own", ({ status }) => ["Succeeded", "Failed"].includes(status?.phase ?? ""));
+  const log = await readLog(at, "own");
+  at.note(log);
+  for (const line of ["no-mkdir", "no-tmp", "written"])
+    expectTrue(log.split("\n").includes(line), `the pod does not say ${line}`);
+  await deletePods(at, "own");
+  await at.machine.read(UNLOAD);
+}
 
 /** Reads a file of /proc about the first process of the pod's container. */
 async function readInContainer(at: Stage, name: string, file: string): Promise<string> {
