@@ -175,3 +175,20 @@ describe("documents", () => {
     ]);
   });
 });
+
+describe.each(["/openapi/v2", "/openapi/v3/"])("the document %s", (path) => {
+  test("is made in parts, one for each kind or version, and is the same as at once", () => {
+    const inParts = describeApi(TABLE);
+    expect([...inParts.prepare(path)].length).toBeGreaterThan(3);
+    const hash = inParts.document(path, undefined)?.hash ?? "no document";
+    expect(describeApi(TABLE).document(path, undefined)?.hash).toBe(hash);
+    expect([...inParts.prepare(path)]).toEqual([]);
+  });
+
+  test("is made in parts for each of two who ask at a time", () => {
+    const both = describeApi(TABLE);
+    const first = both.prepare(path)[Symbol.iterator]();
+    first.next();
+    expect([...both.prepare(path)].length).toBeGreaterThan(1);
+  });
+});

@@ -6,7 +6,7 @@ import type { ResourceKind } from "../ports/resource-kind.ts";
 import { discoveryContentType, negotiateDiscovery, negotiateOpenApiV2, OPENAPI_V2_PROTOBUF } from "./accept.ts";
 import { describeAggregated } from "./aggregated-discovery.ts";
 import { type ApiTable, type GroupVersion, groupPathOf, type JsonObject, listGroupVersions } from "./api-table.ts";
-import { describeOpenApiV2, type SwaggerDocument } from "./openapi-v2.ts";
+import { describeOpenApiV2, prepareOpenApiV2, type SwaggerDocument } from "./openapi-v2.ts";
 import { encodeOpenApiV2 } from "./openapi-v2-protobuf.ts";
 import { describeOpenApiIndex, describeOpenApiV3 } from "./openapi-v3.ts";
 import { describeApiGroup, describeApiGroups, describeApiVersions, describeResources } from "./plain-discovery.ts";
@@ -29,6 +29,11 @@ export interface ApiDescription {
    * Made when first asked for.
    */
   document(path: string, accept: string | undefined): ApiDocument | undefined;
+  /**
+   * Makes the parts of a document that takes a quarter of a second by itself, one for each step; none where the document
+   * is there. Let others have their turn in between, and ask for the document afterwards.
+   */
+  prepare(path: string): Iterable<unknown>;
 }
 
 type Describe = () => JsonObject | undefined;
@@ -86,7 +91,17 @@ export function describeApi(whole: ApiTable): ApiDescription {
     return once("/openapi/v2 protobuf", encode);
   }
 
+  const unprepared = new Set(["/openapi/v2", "/openapi/v3"]);
+  function* prepare(path: string): Generator<unknown> {
+    const trimmed = trimRight(path, "/");
+    if (!unprepared.has(trimmed)) return;
+    if (trimmed === "/openapi/v3") for (const at of describedVersions) yield openApiOf(at);
+    else for (const made of prepareOpenApiV2(table)) yield Object.values(made).map(textOfDefinition);
+    unprepared.delete(trimmed);
+  }
+
   return {
+    prepare,
     document(path, accept) {
       const trimmed = trimRight(path, "/");
       if (trimmed === "/api") return discoveryRoot("core", accept);

@@ -40,6 +40,14 @@ export function describeOpenApiV2(table: ApiTable): SwaggerDocument {
   };
 }
 
+/** Describes kind after kind, so that the document of all of them is soon made of what is known. */
+export function* prepareOpenApiV2({ kinds, definitions }: ApiTable): Generator<JsonObject> {
+  for (const kind of kinds) {
+    describeOperations(kind);
+    yield collectDefinitions(OPENAPI_V2, { kinds: [kind], definitions });
+  }
+}
+
 interface DescribedOperation extends Pick<Operation, "path" | "method"> {
   readonly description: JsonObject;
 }

@@ -19,7 +19,7 @@ interface PathDeps {
   healthResults: HealthResults;
   log: Pick<Log, "debug">;
   flowControl: Pick<FlowControl, "snapshot">;
-  clock: Pick<Clock, "now" | "monotonic">;
+  clock: Pick<Clock, "now" | "monotonic" | "setTimer">;
   renderMetrics(): Promise<{ contentType: string; body: string }>;
   /** The keys for those who check service account tokens by themselves. */
   openIdConfiguration(): object;
@@ -49,7 +49,7 @@ export function createPathHandler(deps: PathDeps): ServePath {
       case "/":
         return encodeValue(200, { paths: ROOT_PATHS }, PLAIN_FORM);
       default:
-        return (await answerHealth(deps, request, path)) ?? answerDocument(deps, request, path);
+        return (await answerHealth(deps, request, path)) ?? (await answerDocument(deps, request, path));
     }
   };
 }
@@ -59,8 +59,14 @@ const ROOT_PATHS = [
   ...["/openapi/v2", "/openapi/v3", "/openid/v1/jwks", "/readyz", "/version"],
 ];
 
-function answerDocument(deps: PathDeps, request: ServedRequest, path: string): ServedAnswer | undefined {
-  const document = deps.description().document(path, request.header("accept").join(","));
+async function answerDocument(
+  { description, clock }: PathDeps,
+  request: ServedRequest,
+  path: string,
+): Promise<ServedAnswer | undefined> {
+  const current = description();
+  for (const _part of current.prepare(path)) await new Promise<void>((resolve) => clock.setTimer(0, resolve));
+  const document = current.document(path, request.header("accept").join(","));
   if (document === undefined) return undefined;
   const { etag, contentType, body } = document;
   const headers = { etag, vary: "Accept", "content-type": contentType };

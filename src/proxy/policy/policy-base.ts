@@ -1,15 +1,7 @@
 import { isRangeOf } from "../rules/address-family.ts";
 import type { AddressFamily, RuleChain, RuleFragment } from "../rules/fragment.ts";
-import { isAddressUnknown, type PolicyPod } from "./policy-pods.ts";
-import {
-  ADDRESS_TYPES,
-  directionsOf,
-  type NamedPolicy,
-  namesOf,
-  POLICY_NAMES,
-  type PolicyDirection,
-  selectPods,
-} from "./policy-rules.ts";
+import { isAddressUnknown, type NamespaceLabels, type PolicyPod } from "./policy-pods.ts";
+import { ADDRESS_TYPES, namesOf, POLICY_NAMES, type PolicyDirection, type ReadPolicy } from "./policy-rules.ts";
 
 /** Where the proxy is. */
 export interface PolicyPlace {
@@ -22,6 +14,7 @@ export interface PolicyPlace {
 
 interface BaseFacts extends PolicyPlace {
   readonly pods: readonly PolicyPod[];
+  readonly namespaces: NamespaceLabels;
   readonly family: AddressFamily;
 }
 
@@ -39,7 +32,7 @@ const NAMES_SERVED = "meta l4proto { tcp, udp } th dport 53 accept";
  * ends one entry only: what the caller's policies allow still has to be allowed by those of the called pod. Undefined
  * without policies, so that packets pay for none. What the node itself sends, probes above all, passes no entry.
  */
-export function computePolicyBase(policies: readonly NamedPolicy[], facts: BaseFacts): RuleFragment | undefined {
+export function computePolicyBase(policies: readonly ReadPolicy[], facts: BaseFacts): RuleFragment | undefined {
   if (policies.length === 0) return undefined;
   const { family, pods, podBridge } = facts;
   const address = ADDRESS_TYPES[family];
@@ -90,16 +83,12 @@ function linkRules(podBridge: string | undefined, family: AddressFamily): string
 }
 
 /** Each policy may let the packet through; a pod of any policy is closed to the rest. */
-function directionChain(
-  direction: PolicyDirection,
-  policies: readonly NamedPolicy[],
-  family: AddressFamily,
-): RuleChain {
+function directionChain(direction: PolicyDirection, policies: readonly ReadPolicy[], family: AddressFamily): RuleChain {
   const side = sideOf(direction, family);
   const jumps = policies
-    .filter(({ policy }) => directionsOf(policy).includes(direction))
-    .map((named) => {
-      const { pods, chain } = namesOf(named, direction);
+    .filter(({ directions }) => directions.includes(direction))
+    .map((policy) => {
+      const { pods, chain } = namesOf(policy, direction);
       return `${side} @${pods} jump ${chain}`;
     });
   const isolated = `${side} @${POLICY_NAMES.isolated[direction]} drop`;
@@ -113,12 +102,12 @@ function directionChain(
  */
 function unknownChain(
   direction: PolicyDirection,
-  policies: readonly NamedPolicy[],
-  { family, pods, nodeName, podCidrs }: BaseFacts,
+  policies: readonly ReadPolicy[],
+  { family, pods, namespaces, nodeName, podCidrs }: BaseFacts,
 ): RuleChain {
   const starting = pods.filter((pod) => pod.nodeName === nodeName && isAddressUnknown(pod));
-  const isAwaited = policies.some(({ policy }) => {
-    return directionsOf(policy).includes(direction) && selectPods(policy, starting).length > 0;
+  const isAwaited = policies.some(({ directions, selects }) => {
+    return directions.includes(direction) && starting.some((pod) => selects(pod, namespaces));
   });
   const ranges = podCidrs.filter(isRangeOf(family));
   const side = sideOf(direction, family);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { Namespace, NetworkPolicy, NetworkPolicySpec, Pod, PodSpec } from "../../api/gen/types.ts";
-import type { RuleFragment } from "../rules/fragment.ts";
 import type { RuleInput } from "../rules/rule-compiler.ts";
 import { createRuleTable } from "../rules/rule-table.ts";
 import { createPolicyCompiler } from "./policy-compiler.ts";
@@ -35,16 +34,15 @@ const NAMESPACES: readonly Namespace[] = [
 ];
 const CLUSTER: readonly RuleInput[] = [...added("Namespace", ...NAMESPACES), ...added("Pod", ...PODS)];
 
-function compile(...policies: NetworkPolicy[]): RuleFragment | undefined {
-  const { fragments } = createPolicyCompiler(PLACE).compile([...CLUSTER, ...added("NetworkPolicy", ...policies)]);
-  return fragments.ip.get("policy default/one");
-}
-
 /** The rules of the policy's chains, and the elements of its sets by the end of their names. */
 function describePolicy(spec: NetworkPolicySpec) {
-  const fragment = compile(policy(spec));
+  const { fragments } = createPolicyCompiler(PLACE).compile([...CLUSTER, ...added("NetworkPolicy", policy(spec))]);
+  const fragment = fragments.ip.get("policy default/one");
   const sets = new Map<string, string[]>();
-  for (const { set, key } of fragment?.elements ?? []) sets.set(set, [...(sets.get(set) ?? []), key]);
+  for (const [key, ofPod] of fragments.ip) {
+    if (!key.startsWith("policy-pod ")) continue;
+    for (const { set, key } of ofPod?.elements ?? []) sets.set(set, [...(sets.get(set) ?? []), key]);
+  }
   const chains = new Map(
     (fragment?.chains ?? []).map(({ name, rules }) => [name.replace("policy-1-default-one-", ""), rules]),
   );
@@ -141,7 +139,14 @@ describe("a policy", () => {
     [
       "of egress",
       { podSelector: {}, policyTypes: ["Egress"], egress: [{ to: [{ podSelector: {} }], ports: [{ port: "web" }] }] },
-      { egress: [`ip daddr @${P}-egress-0-peers ip daddr . meta l4proto . th dport @${P}-egress-0-ports accept`] },
+      {
+        egress: [
+          [
+            `ip daddr . meta mark & 0x0 | 0x1 @${P}-egress-peers`,
+            `ip daddr . meta l4proto . th dport . meta mark & 0x0 | 0x1 @${P}-egress-ports accept`,
+          ].join(" "),
+        ],
+      },
     ],
   ])("%s", (_, spec, chains) => {
     expect(describePolicy(spec).chains).toEqual(chains);
@@ -160,7 +165,7 @@ describe("a policy", () => {
     [
       "peers of its own namespace",
       { podSelector: { matchLabels: { app: "none" } }, ingress: [{ from: [{ podSelector: {} }] }] },
-      { [`${P}-ingress-0-peers`]: ["10.64.0.2", "10.64.0.3"] },
+      { [`${P}-ingress-peers`]: ["10.64.0.2 . 0x1", "10.64.0.3 . 0x1"] },
     ],
     [
       "peers of other namespaces",
@@ -168,7 +173,7 @@ describe("a policy", () => {
         podSelector: { matchLabels: { app: "none" } },
         ingress: [{ from: [{ namespaceSelector: { matchLabels: { team: "b" } } }] }],
       },
-      { [`${P}-ingress-0-peers`]: ["10.64.0.4"] },
+      { [`${P}-ingress-peers`]: ["10.64.0.4 . 0x1"] },
     ],
     [
       "peers by both selectors",
@@ -176,7 +181,7 @@ describe("a policy", () => {
         podSelector: { matchLabels: { app: "none" } },
         ingress: [{ from: [{ namespaceSelector: {}, podSelector: { matchLabels: { app: "web" } } }] }],
       },
-      { [`${P}-ingress-0-peers`]: ["10.64.0.2", "10.64.0.4"] },
+      { [`${P}-ingress-peers`]: ["10.64.0.2 . 0x1", "10.64.0.4 . 0x1"] },
     ],
   ])("names %s in sets", (_, spec, sets) => {
     expect(describePolicy(spec).sets).toEqual(sets);
@@ -201,7 +206,7 @@ describe("a policy", () => {
       podSelector: { matchLabels: { app: "db" } },
       ingress: [{ ports: [{ port: "web" }, { protocol: "UDP", port: "web" }] }],
     };
-    expect(describePolicy(spec).sets[`${P}-ingress-0-ports`]).toEqual(["10.64.0.3 . tcp . 8080"]);
+    expect(describePolicy(spec).sets[`${P}-ingress-ports`]).toEqual(["10.64.0.3 . tcp . 8080 . 0x1"]);
   });
 });
 
@@ -256,6 +261,45 @@ describe("the table", () => {
     const ended: Pod = { ...late, status: { ...late.status, phase: "Succeeded" } };
     const removed = change({ kind: "Pod", change: { type: "MODIFIED", object: ended, previous: late } });
     expect(removed.filter((statement) => !statement.startsWith("delete element "))).toEqual([]);
+  });
+
+  it("has as many sets for thousands of rules as for one", () => {
+    const { table, change } = start();
+    const ingress = Array.from({ length: 3_000 }, (_, index) => {
+      return {
+        from: [{ podSelector: { matchLabels: { app: "web" } } }],
+        ports: [{ port: index + 1 }, { port: "web" }],
+      };
+    });
+    change(...CLUSTER, ...added("NetworkPolicy", policy({ podSelector: {}, ingress })));
+    expect([...table.sets().keys()].filter((name) => name.startsWith(P))).toEqual([
+      `${P}-pods`,
+      `${P}-ingress-peers`,
+      `${P}-ingress-ports`,
+    ]);
+    expect(table.elementsOf(`${P}-ingress-peers`).count).toBe(3_000);
+  });
+
+  it("looks at no pod again when another one changes", () => {
+    const { change } = start();
+    let looks = 0;
+    const labels = {
+      get app() {
+        looks++;
+        return "db";
+      },
+    };
+    const ingress = [{ from: [{ podSelector: { matchLabels: { app: "web" } } }] }];
+    change(
+      ...added("Namespace", ...NAMESPACES),
+      ...added("Pod", pod("db", ["10.64.0.3"], labels)),
+      ...added("NetworkPolicy", policy({ podSelector: { matchLabels: { app: "db" } }, ingress })),
+    );
+    expect(looks).toBeGreaterThan(0);
+    looks = 0;
+    const statements = change(...added("Pod", pod("web", ["10.64.0.2"], { app: "web" })));
+    expect(statements).toContain(`add element ip t ${P}-ingress-peers { 10.64.0.2 . 0x1 }`);
+    expect(looks).toBe(0);
   });
 
   it("closes a pod of two policies until both are gone", () => {

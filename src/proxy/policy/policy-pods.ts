@@ -18,12 +18,8 @@ interface NamedContainerPort {
   readonly port: number;
 }
 
-/** What policies choose from. */
-export interface PolicyCluster {
-  readonly pods: readonly PolicyPod[];
-  /** The labels of each namespace, by its name. */
-  readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
-}
+/** The labels of each namespace, by its name. */
+export type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 /**
  * Reads a pod. Undefined for one of the host network, whose packets are the node's, for one that has ended, whose address

@@ -1,7 +1,7 @@
 import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from "../../api/gen/types.ts";
 import { labelSelectorOf } from "../../api/selectors/label-selector.ts";
 import { parseCidr } from "../../api/validation/ip-address.ts";
-import type { AddressFamily, RuleChain, RuleElement, RuleFragment, RuleSetDeclaration } from "../rules/fragment.ts";
+import type { AddressFamily, RuleElement, RuleFragment, RuleSetDeclaration } from "../rules/fragment.ts";
 import {
   formatAddresses,
   matchRanges,
@@ -10,7 +10,7 @@ import {
   type ValueRange,
   withoutRanges,
 } from "../rules/value-ranges.ts";
-import type { PolicyCluster, PolicyPod } from "./policy-pods.ts";
+import type { NamespaceLabels, PolicyPod } from "./policy-pods.ts";
 
 /** The way of a connection, as seen from the pod that a policy is about. */
 export type PolicyDirection = "ingress" | "egress";
@@ -25,129 +25,175 @@ export const POLICY_NAMES = {
 
 export const ADDRESS_TYPES = { ip: "ipv4_addr", ip6: "ipv6_addr" } as const;
 
-/** A policy with the word that its chains and sets begin with. */
-export interface NamedPolicy {
-  readonly policy: NetworkPolicy;
+/** A policy as it is read once, with the word that its chains and sets begin with. */
+export interface ReadPolicy {
   readonly name: string;
+  readonly directions: readonly PolicyDirection[];
+  readonly rules: readonly ReadRule[];
+  /** True for the pods that the policy is about. */
+  readonly selects: PodTest;
 }
 
+type PodTest = (pod: PolicyPod, namespaces: NamespaceLabels) => boolean;
+
 /** One rule of a policy, whichever way it goes. */
-interface PolicyRule {
-  readonly peers: readonly NetworkPolicyPeer[] | undefined;
-  readonly ports: readonly NetworkPolicyPort[] | undefined;
+interface ReadRule {
+  readonly direction: PolicyDirection;
+  /** The number of the rule in its direction, by which the sets of the policy tell its elements from those of others. */
+  readonly number: string;
+  readonly peers: readonly NetworkPolicyPeer[];
+  /** The peers that are pods. */
+  readonly selecting: readonly PodTest[];
+  readonly ports: readonly NetworkPolicyPort[];
+  /** The ports that pods name, each with its protocol before it. */
+  readonly namedPorts: ReadonlySet<string>;
+}
+
+/** Reads a policy. A selector that cannot be read throws BadRequest: the API server refuses such a policy. */
+export function readPolicy(policy: NetworkPolicy, name: string): ReadPolicy {
+  const { metadata, spec } = policy;
+  const own = metadata?.namespace ?? "";
+  const selector = labelSelectorOf(spec?.podSelector ?? {});
+  const directions = directionsOf(policy);
+  const rulesOf = (direction: PolicyDirection): ReadRule[] => {
+    const rules =
+      direction === "ingress"
+        ? (spec?.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports }))
+        : (spec?.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }));
+    return rules.map(({ peers = [], ports = [] }, index) => ({
+      direction,
+      number: `0x${(index + 1).toString(16)}`,
+      peers,
+      selecting: peers.filter(({ ipBlock }) => ipBlock === undefined).map((peer) => createPeerTest(peer, own)),
+      ports,
+      namedPorts: new Set(
+        ports.flatMap((one) => (typeof one.port === "string" ? `${transportOf(one)} ${one.port}` : [])),
+      ),
+    }));
+  };
+  return {
+    name,
+    directions,
+    rules: directions.flatMap(rulesOf),
+    selects: ({ namespace, labels }) => namespace === own && selector.matches(labels),
+  };
 }
 
 /** The directions that the policy closes but for its rules. Without a word of it, that is ingress, and egress with rules. */
-export function directionsOf({ spec }: NetworkPolicy): PolicyDirection[] {
+function directionsOf({ spec }: NetworkPolicy): PolicyDirection[] {
   const types = spec?.policyTypes ?? ["Ingress", ...((spec?.egress ?? []).length > 0 ? ["Egress"] : [])];
   return (["ingress", "egress"] as const).filter((way) => types.some((type) => type.toLowerCase() === way));
 }
 
+/** Without a selector of namespaces, the policy's own is meant; without one of pods, all of theirs. */
+function createPeerTest({ podSelector, namespaceSelector }: NetworkPolicyPeer, own: string): PodTest {
+  const pods = labelSelectorOf(podSelector ?? {});
+  const spaces = namespaceSelector === undefined ? undefined : labelSelectorOf(namespaceSelector);
+  return ({ namespace, labels }, namespaces) => {
+    const isThere = spaces === undefined ? namespace === own : spaces.matches(namespaces.get(namespace));
+    return isThere && pods.matches(labels);
+  };
+}
+
 /** The chain of a policy that lets through what it allows, and the set of the pods that it is about. */
-export function namesOf({ name }: NamedPolicy, direction: PolicyDirection): { chain: string; pods: string } {
+export function namesOf({ name }: ReadPolicy, direction: PolicyDirection): { chain: string; pods: string } {
   return { chain: `${name}-${direction}`, pods: `${name}-pods` };
 }
 
 /**
- * Computes the rules of one policy. Pods are in sets only, so that pods that come and go change no rule. A selector that
- * cannot be read selects nothing: the API server refuses such a policy.
+ * Computes the chains and sets of one policy. Pods are in sets only, so that pods that come and go change no rule. All rules
+ * of a direction share their sets: the kernel goes through the sets of all policies for each that a rule names.
  */
-export function computePolicyFragment(named: NamedPolicy, cluster: PolicyCluster, family: AddressFamily): RuleFragment {
-  const { policy, name } = named;
-  const pods = selectPods(policy, cluster.pods);
-  const addresses = pods.flatMap((pod) => pod.addresses[family]);
-  const podSet = `${name}-pods`;
-  const parts = directionsOf(policy).map((direction) => {
-    return computeDirection(named, direction, { pods, cluster, family });
-  });
+export function computePolicyFragment(policy: ReadPolicy, family: AddressFamily): RuleFragment {
+  const address = ADDRESS_TYPES[family];
   return {
-    sets: [{ kind: "set", name: podSet, type: `type ${ADDRESS_TYPES[family]};` }, ...parts.flatMap(({ sets }) => sets)],
-    chains: parts.map(({ chain }) => chain),
-    elements: [
-      ...addresses.map((key) => ({ set: podSet, key })),
-      ...addresses.map((key) => ({ set: POLICY_NAMES.self, key: `${key} . ${key}` })),
-      ...directionsOf(policy).flatMap((direction) => {
-        return addresses.map((key) => ({ set: POLICY_NAMES.isolated[direction], key }));
-      }),
-      ...parts.flatMap(({ elements }) => elements),
+    sets: [
+      { kind: "set", name: `${policy.name}-pods`, type: `type ${address};` },
+      ...policy.directions.flatMap((direction) => ruleSets(policy, direction, address)),
     ],
+    chains: policy.directions.map((direction) => ({
+      name: namesOf(policy, direction).chain,
+      rules: policy.rules.flatMap((rule) => (rule.direction === direction ? statementsOf(policy, rule, family) : [])),
+    })),
   };
 }
 
-/** The pods that the policy is about. */
-export function selectPods({ metadata, spec }: NetworkPolicy, pods: readonly PolicyPod[]): PolicyPod[] {
-  const selector = labelSelectorOf(spec?.podSelector ?? {});
-  const namespace = metadata?.namespace ?? "";
-  return pods.filter((pod) => pod.namespace === namespace && selector.matches(pod.labels));
+function ruleSets({ name, rules }: ReadPolicy, direction: PolicyDirection, address: string): RuleSetDeclaration[] {
+  const own = rules.filter((rule) => rule.direction === direction);
+  const peers = { kind: "set", name: peersOf(name, direction), type: `type ${address} . mark;` } as const;
+  const type = `type ${address} . inet_proto . inet_service . mark;`;
+  const ports = { kind: "set", name: portsOf(name, direction), type } as const;
+  return [
+    ...(own.some(({ selecting }) => selecting.length > 0) ? [peers] : []),
+    ...(own.some(({ namedPorts }) => namedPorts.size > 0) ? [ports] : []),
+  ];
 }
 
-interface DirectionFacts {
-  /** The pods that the policy is about. */
-  readonly pods: readonly PolicyPod[];
-  readonly cluster: PolicyCluster;
-  readonly family: AddressFamily;
-}
+const peersOf = (name: string, direction: PolicyDirection) => `${name}-${direction}-peers`;
+const portsOf = (name: string, direction: PolicyDirection) => `${name}-${direction}-ports`;
 
-interface DirectionRules {
-  readonly chain: RuleChain;
-  readonly sets: readonly RuleSetDeclaration[];
-  readonly elements: readonly RuleElement[];
-}
+/** A key has no constants. A mark with all of its bits replaced is one, and the packet keeps its own. */
+const constant = (number: string) => `meta mark & 0x0 | ${number}`;
 
-function computeDirection(named: NamedPolicy, direction: PolicyDirection, facts: DirectionFacts): DirectionRules {
-  const { spec } = named.policy;
-  const rules: PolicyRule[] =
-    direction === "ingress"
-      ? (spec?.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports }))
-      : (spec?.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }));
-  const computed = rules.map((rule, index) => {
-    const name = `${named.name}-${direction}-${index}`;
-    const peers = computePeers(rule, { ...facts, named, direction, name: `${name}-peers` });
-    const ports = computePorts(rule, { ...facts, direction, name: `${name}-ports` });
-    const statements = peers.matches.flatMap((peer) => ports.matches.map((port) => joinWords(peer, port, "accept")));
-    return {
-      statements,
-      sets: [...peers.sets, ...ports.sets],
-      elements: [...peers.elements, ...ports.elements],
-    };
-  });
-  return {
-    chain: { name: namesOf(named, direction).chain, rules: computed.flatMap(({ statements }) => statements) },
-    sets: computed.flatMap(({ sets }) => sets),
-    elements: computed.flatMap(({ elements }) => elements),
-  };
-}
-
-/** The statements one of which must match, "" for one that always does, and the sets that they look into. */
-interface Matches {
-  readonly matches: readonly string[];
-  readonly sets: readonly RuleSetDeclaration[];
-  readonly elements: readonly RuleElement[];
-}
-
-const EVERYTHING: Matches = { matches: [""], sets: [], elements: [] };
-
-interface PeerFacts extends DirectionFacts {
-  readonly named: NamedPolicy;
-  readonly direction: PolicyDirection;
-  /** The name of the set. */
-  readonly name: string;
-}
-
-function computePeers({ peers = [] }: PolicyRule, facts: PeerFacts): Matches {
-  if (peers.length === 0) return EVERYTHING;
-  const { family, direction, name, cluster, named } = facts;
+/** Each match of the peers with each of the ports; "" matches always. */
+function statementsOf({ name }: ReadPolicy, rule: ReadRule, family: AddressFamily): string[] {
+  const { direction, number, peers, selecting, ports, namedPorts } = rule;
   const side = `${family} ${direction === "ingress" ? "saddr" : "daddr"}`;
-  const blocks = matchBlocks(side, peers, family);
-  const selecting = peers.filter(({ ipBlock }) => ipBlock === undefined);
-  if (selecting.length === 0) return { matches: blocks, sets: [], elements: [] };
-  const isPeer = selecting.map((peer) => createPeerTest(peer, named.policy.metadata?.namespace ?? "", cluster));
-  const chosen = cluster.pods.filter((pod) => isPeer.some((test) => test(pod)));
-  return {
-    matches: [...blocks, `${side} @${name}`],
-    sets: [{ kind: "set", name, type: `type ${ADDRESS_TYPES[family]};` }],
-    elements: chosen.flatMap((pod) => pod.addresses[family].map((key) => ({ set: name, key }))),
-  };
+  const chosen = `${side} . ${constant(number)} @${peersOf(name, direction)}`;
+  const named = `${family} daddr . meta l4proto . th dport . ${constant(number)} @${portsOf(name, direction)}`;
+  const matchesOfPeers =
+    peers.length === 0 ? [""] : [...matchBlocks(side, peers, family), ...(selecting.length > 0 ? [chosen] : [])];
+  const matchesOfPorts =
+    ports.length === 0
+      ? [""]
+      : [...TRANSPORTS.flatMap((transport) => matchPorts(transport, ports)), ...(namedPorts.size > 0 ? [named] : [])];
+  return matchesOfPeers.flatMap((peer) => matchesOfPorts.map((port) => joinWords(peer, port, "accept")));
+}
+
+/** Computes the elements by which a pod is in the sets of a policy. */
+export function computePodElements(
+  policy: ReadPolicy,
+  pod: PolicyPod,
+  { namespaces, family }: { readonly namespaces: NamespaceLabels; readonly family: AddressFamily },
+): RuleElement[] {
+  const addresses = pod.addresses[family];
+  if (addresses.length === 0) return [];
+  const isOwn = policy.selects(pod, namespaces);
+  const own = isOwn ? addresses.flatMap((address) => ownElements(policy, address)) : [];
+  const ofRules = policy.rules.flatMap((rule) => {
+    const isPeer = rule.selecting.some((test) => test(pod, namespaces));
+    // Ports are those of the pod that is called: the policy's own pods for ingress, any pod for egress.
+    const isCalled = rule.namedPorts.size > 0 && (rule.direction === "egress" || isOwn);
+    return [
+      ...(isPeer ? peerElements(policy, rule, addresses) : []),
+      ...(isCalled ? portElements(policy, rule, { pod, addresses }) : []),
+    ];
+  });
+  return [...own, ...ofRules];
+}
+
+function ownElements({ name, directions }: ReadPolicy, address: string): RuleElement[] {
+  return [
+    { set: `${name}-pods`, key: address },
+    { set: POLICY_NAMES.self, key: `${address} . ${address}` },
+    ...directions.map((direction) => ({ set: POLICY_NAMES.isolated[direction], key: address })),
+  ];
+}
+
+function peerElements({ name }: ReadPolicy, { direction, number }: ReadRule, addresses: readonly string[]) {
+  return addresses.map((address) => ({ set: peersOf(name, direction), key: `${address} . ${number}` }));
+}
+
+function portElements(
+  { name }: ReadPolicy,
+  { direction, number, namedPorts }: ReadRule,
+  { pod, addresses }: { readonly pod: PolicyPod; readonly addresses: readonly string[] },
+): RuleElement[] {
+  const meant = pod.namedPorts.filter((one) => namedPorts.has(`${one.protocol} ${one.name}`));
+  const set = portsOf(name, direction);
+  return addresses.flatMap((address) => {
+    return meant.map(({ protocol, port }) => ({ set, key: `${address} . ${protocol} . ${port} . ${number}` }));
+  });
 }
 
 /** All blocks of the family are one match, so that a policy has no more rules than it has kinds of peers and ports. */
@@ -163,45 +209,6 @@ function matchBlocks(side: string, peers: readonly NetworkPolicyPeer[], family: 
     return readBlock(ipBlock.cidr).flatMap((range) => withoutRanges(range, excluded));
   });
   return matchRanges(side, mergeRanges(allowed), formatAddresses(wanted));
-}
-
-/** Without a selector of namespaces, the policy's own is meant; without one of pods, all of theirs. */
-function createPeerTest(
-  { podSelector, namespaceSelector }: NetworkPolicyPeer,
-  own: string,
-  { namespaces }: PolicyCluster,
-): (pod: PolicyPod) => boolean {
-  const pods = labelSelectorOf(podSelector ?? {});
-  const spaces = namespaceSelector === undefined ? undefined : labelSelectorOf(namespaceSelector);
-  return ({ namespace, labels }) => {
-    const isThere = spaces === undefined ? namespace === own : spaces.matches(namespaces.get(namespace));
-    return isThere && pods.matches(labels);
-  };
-}
-
-interface PortFacts extends DirectionFacts {
-  readonly direction: PolicyDirection;
-  /** The name of the set. */
-  readonly name: string;
-}
-
-/** Ports are those of the pod that is called: the policy's own pods for ingress, any pod for egress. */
-function computePorts({ ports = [] }: PolicyRule, { pods, cluster, family, direction, name }: PortFacts): Matches {
-  if (ports.length === 0) return EVERYTHING;
-  const numbered = TRANSPORTS.flatMap((transport) => matchPorts(transport, ports));
-  const wanted = new Set<string>();
-  for (const one of ports) if (typeof one.port === "string") wanted.add(`${transportOf(one)} ${one.port}`);
-  if (wanted.size === 0) return { matches: numbered, sets: [], elements: [] };
-  const called = direction === "ingress" ? pods : cluster.pods;
-  const keys = called.flatMap(({ addresses, namedPorts }) => {
-    const meant = namedPorts.filter((one) => wanted.has(`${one.protocol} ${one.name}`));
-    return addresses[family].flatMap((address) => meant.map((one) => `${address} . ${one.protocol} . ${one.port}`));
-  });
-  return {
-    matches: [...numbered, `${family} daddr . meta l4proto . th dport @${name}`],
-    sets: [{ kind: "set", name, type: `type ${ADDRESS_TYPES[family]} . inet_proto . inet_service;` }],
-    elements: [...new Set(keys)].map((key) => ({ set: name, key })),
-  };
 }
 
 const TRANSPORTS = ["tcp", "udp", "sctp"] as const;

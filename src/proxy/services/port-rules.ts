@@ -1,33 +1,34 @@
-import { createHash } from "node:crypto";
-import type { RuleChain, RuleElement, RuleFragment, RuleSetDeclaration } from "../rules/fragment.ts";
+import type { RuleChain, RuleElement, RuleFragment } from "../rules/fragment.ts";
 import { NAMES } from "./base-rules.ts";
+import { computeChoice, computeStickyChoices, type NumberEndpoint } from "./endpoint-choice.ts";
 import { type ChosenEndpoint, type PortEndpoints, uniqueEndpoints } from "./port-endpoints.ts";
+import { nameOfPort } from "./rule-names.ts";
 import type { PlannedPort } from "./service-port.ts";
 
-/** nftables takes 127 characters. The hash at the beginning tells names apart that are cut. */
-const MAX_NAME_CHARACTERS = 100;
-const HASH_DIGITS = 10;
-const ADDRESS_TYPES = { ip: "ipv4_addr", ip6: "ipv6_addr" } as const;
+interface PortRuleOptions {
+  readonly clusterCidrs: readonly string[];
+  readonly numberOf: NumberEndpoint;
+}
 
 /** Computes the chains of one port of a service, and the elements of the maps that lead to them. */
 export function computePortRules(
   port: PlannedPort,
   endpoints: PortEndpoints,
-  clusterCidrs: readonly string[],
+  { clusterCidrs, numberOf }: PortRuleOptions,
 ): RuleFragment {
-  const name = nameOf(port);
-  const cluster = dispatchChain(`cluster-${name}`, port, endpoints.cluster);
-  const local = dispatchChain(`local-${name}`, port, endpoints.local);
   const isCalledFromOutside = port.nodePort !== 0 || outsideAddresses(port).length > 0;
   const usesLocal = port.isInternalLocal || (port.isExternalLocal && isCalledFromOutside);
-  const all = uniqueEndpoints([...endpoints.cluster, ...(usesLocal ? endpoints.local : [])]);
+  const ways = { cluster: endpoints.cluster, local: usesLocal ? endpoints.local : [] };
+  const all = uniqueEndpoints([...ways.cluster, ...ways.local]);
+  const choices =
+    port.affinitySeconds === undefined
+      ? [computeChoice("cluster", port, ways.cluster), computeChoice("local", port, ways.local)]
+      : [computeStickyChoices(port, ways, numberOf)];
   const isExternal = isCalledFromOutside && hasExternalEndpoints(port, endpoints);
   return {
-    sets: all.flatMap((endpoint) => affinitySet(port, endpoint)),
+    sets: choices.flatMap(({ sets }) => sets),
     chains: [
-      ...all.flatMap((endpoint) => endpointChain(port, endpoint)),
-      ...(endpoints.cluster.length > 0 ? [cluster] : []),
-      ...(usesLocal && endpoints.local.length > 0 ? [local] : []),
+      ...choices.flatMap(({ chains }) => chains),
       ...(isExternal ? [externalChain(port, endpoints, clusterCidrs)] : []),
       ...firewallChain(port),
     ],
@@ -37,6 +38,7 @@ export function computePortRules(
       ...externalElements(port, endpoints),
       ...firewallElements(port),
       ...all.map(({ ip }) => ({ set: NAMES.hairpin, key: `${ip} . ${ip}` })),
+      ...choices.flatMap(({ elements }) => elements),
     ],
   };
 }
@@ -53,7 +55,7 @@ function hasExternalEndpoints({ isExternalLocal }: PlannedPort, { cluster, local
 
 function internalElements(port: PlannedPort, { cluster, local }: PortEndpoints): RuleElement[] {
   const endpoints = port.isInternalLocal ? local : cluster;
-  const target = `${port.isInternalLocal ? "local" : "cluster"}-${nameOf(port)}`;
+  const target = `${port.isInternalLocal ? "local" : "cluster"}-${nameOfPort(port)}`;
   const key = keyOf(port, port.clusterIp);
   if (endpoints.length > 0) return [{ set: NAMES.serviceIps, key, value: `goto ${target}` }];
   return [{ set: NAMES.noEndpointIps, key, value: refusal(cluster) }];
@@ -64,7 +66,7 @@ function externalElements(port: PlannedPort, endpoints: PortEndpoints): RuleElem
   const addresses = outsideAddresses(port).map((address) => keyOf(port, address));
   const elements: RuleElement[] = [];
   if (hasExternalEndpoints(port, endpoints)) {
-    const value = `goto external-${nameOf(port)}`;
+    const value = `goto external-${nameOfPort(port)}`;
     elements.push(...addresses.map((key) => ({ set: NAMES.serviceIps, key, value })));
     if (port.nodePort !== 0) elements.push({ set: NAMES.nodePorts, key: nodePortKey, value });
   }
@@ -86,7 +88,7 @@ function externalChain(
   { cluster, local }: PortEndpoints,
   clusterCidrs: readonly string[],
 ): RuleChain {
-  const chain = nameOf(port);
+  const chain = nameOfPort(port);
   const name = `external-${chain}`;
   if (!port.isExternalLocal) {
     return { name, rules: [`jump ${NAMES.markForMasquerade}`, `goto cluster-${chain}`] };
@@ -104,72 +106,15 @@ function externalChain(
 function firewallChain({ family, sourceRanges, ...port }: PlannedPort): RuleChain[] {
   if (sourceRanges.length === 0 || port.loadBalancerIps.length === 0) return [];
   const allowed = sourceRanges.map((range) => `${family} saddr ${range} return`);
-  return [{ name: `firewall-${nameOf({ family, sourceRanges, ...port })}`, rules: [...allowed, "drop"] }];
+  return [{ name: `firewall-${nameOfPort({ family, sourceRanges, ...port })}`, rules: [...allowed, "drop"] }];
 }
 
 function firewallElements(port: PlannedPort): RuleElement[] {
   if (port.sourceRanges.length === 0) return [];
-  const value = `goto firewall-${nameOf(port)}`;
+  const value = `goto firewall-${nameOfPort(port)}`;
   return port.loadBalancerIps.map((address) => ({ set: NAMES.firewallIps, key: keyOf(port, address), value }));
-}
-
-/** The chain that chooses one of the endpoints. */
-function dispatchChain(name: string, port: PlannedPort, endpoints: readonly ChosenEndpoint[]): RuleChain {
-  const { family, protocol } = port;
-  const [first] = endpoints;
-  if (first === undefined) return { name, rules: [] };
-  if (port.affinitySeconds !== undefined) return { name, rules: affinityRules(port, endpoints) };
-  const translate = `meta l4proto ${protocol} dnat`;
-  if (endpoints.length === 1) return { name, rules: [`${translate} to ${addressAndPort(first)}`] };
-  const choices = endpoints.map(({ ip, port: number }, index) => `${index} : ${ip} . ${number}`).join(", ");
-  const rule = `${translate} ${family} addr . port to numgen random mod ${endpoints.length} map { ${choices} }`;
-  return { name, rules: [rule] };
-}
-
-/** A client that is known goes where it went before, another one anywhere. */
-function affinityRules(port: PlannedPort, endpoints: readonly ChosenEndpoint[]): string[] {
-  const chains = endpoints.map((endpoint) => `endpoint-${endpointName(port, endpoint)}`);
-  const known = endpoints.map((endpoint, index) => {
-    return `${port.family} saddr @affinity-${endpointName(port, endpoint)} goto ${chains[index]}`;
-  });
-  const choices = chains.map((chain, index) => `${index} : goto ${chain}`).join(", ");
-  return [...known, `numgen random mod ${endpoints.length} vmap { ${choices} }`];
-}
-
-function affinitySet(port: PlannedPort, endpoint: ChosenEndpoint): RuleSetDeclaration[] {
-  if (port.affinitySeconds === undefined) return [];
-  const type = `type ${ADDRESS_TYPES[port.family]}; flags dynamic,timeout; timeout ${port.affinitySeconds}s;`;
-  return [{ kind: "set", name: `affinity-${endpointName(port, endpoint)}`, type, isDynamic: true }];
-}
-
-function endpointChain(port: PlannedPort, endpoint: ChosenEndpoint): RuleChain[] {
-  if (port.affinitySeconds === undefined) return [];
-  const name = endpointName(port, endpoint);
-  const remember = `update @affinity-${name} { ${port.family} saddr }`;
-  const translate = `meta l4proto ${port.protocol} dnat to ${addressAndPort(endpoint)}`;
-  return [{ name: `endpoint-${name}`, rules: [remember, translate] }];
-}
-
-/** The time is part of the name, because a set keeps the time that it was made with. */
-function endpointName(port: PlannedPort, { ip, port: number }: ChosenEndpoint): string {
-  return composeName(port, [ip, `${number}`, `${port.affinitySeconds}`]);
-}
-
-function nameOf(port: PlannedPort): string {
-  return composeName(port, []);
-}
-
-function composeName({ namespace, service, protocol, portName }: PlannedPort, more: readonly string[]): string {
-  const readable = [`${namespace}/${service}`, protocol, portName, ...more.slice(0, 2)].filter((part) => part !== "");
-  const parts = [namespace, service, protocol, portName, ...more];
-  const hash = createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, HASH_DIGITS);
-  return `${hash}-${readable.join("/").replaceAll(/[^a-zA-Z0-9/.-]/g, ".")}`.slice(0, MAX_NAME_CHARACTERS);
 }
 
 function keyOf({ protocol, port }: PlannedPort, address: string): string {
   return `${address} . ${protocol} . ${port}`;
-}
-
-function addressAndPort({ ip, port }: ChosenEndpoint): string {
-  return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
 }

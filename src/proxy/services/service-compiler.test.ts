@@ -82,7 +82,10 @@ describe("a service with endpoints", () => {
     const statements = compile(service(), slice(["10.64.0.2"], ["10.64.0.1"]));
     expect(elementsIn(statements, "service-ips")).toEqual(["{ 10.96.0.9 . tcp . 80 : goto cluster-a/web/tcp }"]);
     expect(rulesIn(statements, "cluster-a/web/tcp")).toEqual([
-      "meta l4proto tcp dnat ip addr . port to numgen random mod 2 map { 0 : 10.64.0.1 . 8080, 1 : 10.64.0.2 . 8080 }",
+      "meta l4proto tcp dnat ip addr . port to numgen random mod 2 map @endpoints-cluster-a/web/tcp",
+    ]);
+    expect(elementsIn(statements, "endpoints-cluster-a/web/tcp")).toEqual([
+      "{ 0 : 10.64.0.1 . 8080, 1 : 10.64.0.2 . 8080 }",
     ]);
     expect(elementsIn(statements, "hairpin-connections")).toEqual(["{ 10.64.0.1 . 10.64.0.1, 10.64.0.2 . 10.64.0.2 }"]);
   });
@@ -129,9 +132,7 @@ describe("a service with endpoints", () => {
       const compiler = createServiceCompiler(OPTIONS, silentLog);
       const table = createRuleTable("ip", "t");
       for (const input of inputs) table.change(compiler.compile([input]).fragments.ip);
-      const text = table
-        .whole()
-        .filter((statement) => statement.startsWith("add rule") && statement.includes(" dnat "));
+      const text = table.whole().filter((statement) => / dnat | endpoints-/.test(statement));
       return [...new Set(text.join().match(/10\.64\.0\.\d+/g) ?? [])];
     };
     const objects = (endpoints: EndpointSlice): RuleInput[] => [

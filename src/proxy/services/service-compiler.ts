@@ -5,6 +5,8 @@ import { isRangeOf } from "../rules/address-family.ts";
 import { ADDRESS_FAMILIES, type AddressFamily, type RuleFragment } from "../rules/fragment.ts";
 import type { ClusterKind, CompiledRules, RuleCompiler, RuleInput, StaleFlow } from "../rules/rule-compiler.ts";
 import { computeBaseRules, type ServiceRuleOptions, selectFamily } from "./base-rules.ts";
+import { computeClientSet, type NumberEndpoint } from "./endpoint-choice.ts";
+import { createEndpointNumbers } from "./endpoint-numbers.ts";
 import { chooseEndpoints, type PortEndpoints, type ProxyPlace, uniqueEndpoints } from "./port-endpoints.ts";
 import { computePortRules } from "./port-rules.ts";
 import { findClosedAddresses, type PlannedPort, planPorts } from "./service-port.ts";
@@ -27,9 +29,14 @@ interface ServiceCompiler extends RuleCompiler {
 interface Known {
   service: Service | undefined;
   readonly slices: Map<string, EndpointSlice>;
+  readonly numbers: ReturnType<typeof createEndpointNumbers>;
   udp: readonly UdpPort[];
   healthCheck: { readonly port: number; readonly check: HealthCheck } | undefined;
 }
+
+const emptyService = (): Known => {
+  return { service: undefined, slices: new Map(), numbers: createEndpointNumbers(), udp: [], healthCheck: undefined };
+};
 
 const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
 const BASE_FRAGMENT = "base";
@@ -49,7 +56,7 @@ export function createServiceCompiler(options: ServiceRuleOptions, log: Pick<Log
   let isFirst = true;
 
   const knownAt = (key: string): Known => {
-    const known = services.get(key) ?? { service: undefined, slices: new Map(), udp: [], healthCheck: undefined };
+    const known = services.get(key) ?? emptyService();
     services.set(key, known);
     return known;
   };
@@ -89,7 +96,9 @@ export function createServiceCompiler(options: ServiceRuleOptions, log: Pick<Log
   };
 
   const compileService = (key: string, known: Known) => {
-    const compiled = compile(known, { options: optionsByFamily, closed }, place);
+    const compiled = known.numbers.renew((numberOf) => {
+      return compile(known, { options: optionsByFamily, closed, numberOf }, place);
+    });
     const staleFlows = findStaleFlows(known.udp, compiled.udp);
     known.udp = compiled.udp;
     known.healthCheck = compiled.healthCheck;
@@ -143,9 +152,11 @@ function compile(
   {
     options,
     closed,
+    numberOf,
   }: {
     readonly options: Readonly<Record<AddressFamily, ServiceRuleOptions>>;
     readonly closed: readonly string[];
+    readonly numberOf: NumberEndpoint;
   },
   place: ProxyPlace,
 ) {
@@ -156,9 +167,12 @@ function compile(
   const fragmentOf = (family: AddressFamily): RuleFragment | undefined => {
     const ofFamily = ports.filter(({ port }) => port.family === family);
     if (ofFamily.length === 0) return undefined;
-    return joinFragments(
-      ofFamily.map((one) => computePortRules(one.port, one.endpoints, options[family].clusterCidrs)),
-    );
+    const { clusterCidrs } = options[family];
+    const sticky = ofFamily.find(({ port }) => port.affinitySeconds !== undefined);
+    return joinFragments([
+      ...(sticky === undefined ? [] : [{ sets: [computeClientSet(sticky.port)] }]),
+      ...ofFamily.map((one) => computePortRules(one.port, one.endpoints, { clusterCidrs, numberOf })),
+    ]);
   };
   return {
     fragments: { ip: fragmentOf("ip"), ip6: fragmentOf("ip6") },

@@ -115,6 +115,18 @@ describe("a service", () => {
     }
   });
 
+  it("leaves a client with the endpoint that it went to while its first one was away", async () => {
+    const call = async () => podOf(await network.call("node", tcp("10.97.0.11")));
+    const first = await call();
+    const [stays, other] = first === "pod1" ? [ADDRESSES.pod2, "pod2"] : [ADDRESSES.pod1, "pod1"];
+    objects.put(sliceOf("sticky", POD_PORT, [stays]));
+    await expect.poll(call, LIMIT).toBe(other);
+    objects.put(sliceOf("sticky", POD_PORT, [ADDRESSES.pod1], [ADDRESSES.pod2]));
+    const chains = async () => await network.onNode("nft", "list", "chains", "ip");
+    await expect.poll(async () => (await chains()).match(/chain endpoint-/g)?.length, LIMIT).toBe(2);
+    for (let again = 0; again < 6; again++) expect(await call()).toBe(other);
+  });
+
   it("of the policy Local shows the client's own address, and drops where no endpoint is here", async () => {
     const ports = [{ name: "tcp", port: 80, protocol: "TCP", nodePort: 30_081 }];
     objects.put(

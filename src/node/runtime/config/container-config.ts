@@ -91,8 +91,13 @@ function expandCommand(
   { command = [], args = [] }: Container,
   environment: readonly EnvironmentVariable[],
 ): Pick<ContainerConfig, "command" | "args"> | undefined {
-  const values = new Map(environment.map(({ name, value }) => [name, value]));
-  const words = expandWords([...command, ...args], (name) => values.get(name));
+  // An environment may have tens of thousands of variables, and few commands name one.
+  let values: ReadonlyMap<string, string> | undefined;
+  const lookup = (name: string) => {
+    values ??= new Map(environment.map((variable) => [variable.name, variable.value]));
+    return values.get(name);
+  };
+  const words = expandWords([...command, ...args], lookup);
   return words && { command: words.slice(0, command.length), args: words.slice(command.length) };
 }
 

@@ -23,6 +23,21 @@ const hosts = (services: readonly Service[], options: Parameters<typeof compute>
   compute(services, options).filter((variable) => variable.includes("_SERVICE_HOST="));
 
 describe("computeServiceVariables", () => {
+  it("computes those of a service once, however many pods start", () => {
+    let looks = 0;
+    const service = makeService("ns", "web", {
+      clusterIP: "10.96.0.9",
+      get ports() {
+        looks++;
+        return [{ name: "http", port: 80 }];
+      },
+    });
+    const first = compute([API, service]);
+    expect(compute([API, service])).toEqual(first);
+    expect(looks).toBe(1);
+    expect(compute([API, { ...service, spec: { ...service.spec, clusterIP: "10.96.0.8" } }])).not.toEqual(first);
+  });
+
   it("leaves services out beyond what an environment may have", () => {
     const ports = Array.from({ length: 5_000 }, (_, index) => ({ name: `p${index}`, port: index + 1 }));
     const many = ["a", "b", "c"].map((name) => makeService("ns", name, { clusterIP: "10.96.0.9", ports }));

@@ -32,8 +32,19 @@ export function computeServiceVariables(
   for (const [name, service] of byName) {
     if (variables.length > MAX_VARIABLES) break;
     // One service may have more of them than a call may have arguments.
-    for (const variable of serviceVariables(variableName(name), service)) variables.push(variable);
+    for (const variable of knownVariables(name, service)) variables.push(variable);
   }
+  return variables;
+}
+
+/** Each pod that starts asks for those of all services, of which few changed since the last one. */
+const variablesOf = new WeakMap<Service, readonly EnvironmentVariable[]>();
+
+function knownVariables(name: string, service: Service): readonly EnvironmentVariable[] {
+  const known = variablesOf.get(service);
+  if (known !== undefined) return known;
+  const variables = serviceVariables(variableName(name), service);
+  variablesOf.set(service, variables);
   return variables;
 }
 

@@ -19,10 +19,15 @@ export function pickOffset(
   isTaken: (offset: bigint) => boolean,
 ): bigint | undefined {
   const dynamic = count - reserved;
-  const start = (BigInt(Math.floor(random() * PRECISION)) * dynamic) / BigInt(PRECISION);
+  const start = chanceOffset(dynamic, random);
   for (let step = 0n; step < count; step++) {
     const offset = step < dynamic ? reserved + ((start + step) % dynamic) : step - dynamic;
     if (!isTaken(offset)) return offset;
   }
   return undefined;
+}
+
+/** One of `count` offsets by chance. */
+export function chanceOffset(count: bigint, random: () => number): bigint {
+  return (BigInt(Math.floor(random() * PRECISION)) * count) / BigInt(PRECISION);
 }

@@ -2,7 +2,7 @@ import { ApiError } from "../../../../api/api-error.ts";
 import type { Service, ServicePort, ServiceSpec } from "../../../../api/gen/types.ts";
 import { invalid } from "../../../../api/validation/problems.ts";
 import { allocateClusterIps } from "./cluster-ip-allocation.ts";
-import { pickOffset, reservedOf } from "./pick-offset.ts";
+import { createPortPicker } from "./pick-port.ts";
 import { chooseFamilies, type IpFamily, invalidService } from "./service-families.ts";
 import { isExternalName, needsHealthCheck, needsNodePorts, serviceSpec } from "./service-traits.ts";
 
@@ -52,7 +52,7 @@ export function allocateService(
 }
 
 function allocateNodePorts(service: Service, spec: ServiceSpec, allocation: Allocation): ServiceSpec {
-  const claims: Claims = { allocation, own: new Map(), kept: ownPorts(allocation.current) };
+  const claims = createClaims(allocation);
   for (const [index, { nodePort = 0, protocol = "" }] of (spec.ports ?? []).entries()) {
     if (nodePort !== 0) claimPort(service, { nodePort, protocol, path: `spec.ports[${index}].nodePort` }, claims);
   }
@@ -94,6 +94,16 @@ interface Claims {
   readonly own: Map<number, Set<string>>;
   /** The ports that it had before, which need not be in the range any more. */
   readonly kept: ReadonlySet<number>;
+  /** Picks a port that nobody has; undefined where the range is full. */
+  pick(): number | undefined;
+}
+
+function createClaims(allocation: Allocation): Claims {
+  const { ranges, taken, random } = allocation;
+  const [first, last] = ranges.nodePorts;
+  const own: Claims["own"] = new Map();
+  const pick = createPortPicker({ first, last, random }, (port) => taken.nodePorts.has(port) || own.has(port));
+  return { allocation, own, kept: ownPorts(allocation.current), pick };
 }
 
 function claimPort(
@@ -115,15 +125,10 @@ function claimPort(
   own.set(nodePort, (protocols ?? new Set()).add(protocol));
 }
 
-function pickNodePort({ allocation: { ranges, taken, random }, own }: Claims): number {
-  const [first, last] = ranges.nodePorts;
-  const count = BigInt(last - first + 1);
-  const reserved = reservedOf(count, { share: 32n, most: 128n });
-  const portAt = (offset: bigint) => first + Number(offset);
-  const isTaken = (offset: bigint) => taken.nodePorts.has(portAt(offset)) || own.has(portAt(offset));
-  const picked = pickOffset({ count, reserved, random }, isTaken);
+function pickNodePort({ pick }: Claims): number {
+  const picked = pick();
   if (picked === undefined) throw new ApiError("InternalError", "failed to allocate a nodePort: range is full");
-  return portAt(picked);
+  return picked;
 }
 
 function refuse({ metadata }: Service, path: string, value: unknown, detail: string): ApiError {

@@ -87,14 +87,18 @@ function keepAllocated(spec: ServiceSpec, old: ServiceSpec): ServiceSpec {
 /** Keeps the node ports of ports with the same number and protocol. */
 function keepNodePorts(ports: readonly ServicePort[], old: readonly ServicePort[]): ServicePort[] {
   const given = new Set(ports.map(({ nodePort }) => nodePort));
+  const kept = new Map<string, number | undefined>();
+  for (const one of old) if (!kept.has(endOf(one))) kept.set(endOf(one), one.nodePort);
   return ports.map((entry) => {
     if (entry.nodePort) return entry;
-    const before = old.find(({ port, protocol }) => port === entry.port && protocol === entry.protocol)?.nodePort;
+    const before = kept.get(endOf(entry));
     if (!before || given.has(before)) return entry;
     given.add(before);
     return { ...entry, nodePort: before };
   });
 }
+
+const endOf = ({ port, protocol }: ServicePort) => `${protocol} ${port}`;
 
 /** Drops values that were left unchanged while the type changed to one that has no use for them. */
 function dropTypeDependent(given: ServiceSpec, old: ServiceSpec): ServiceSpec {
@@ -106,7 +110,7 @@ function dropTypeDependent(given: ServiceSpec, old: ServiceSpec): ServiceSpec {
     if (spec.ipFamilyPolicy === old.ipFamilyPolicy) delete spec.ipFamilyPolicy;
   }
   if (needsNodePorts(old) && !needsNodePorts(spec) && spec.ports) {
-    spec.ports = spec.ports.map((port) => dropNodePort(port, old.ports ?? []));
+    spec.ports = dropNodePorts(spec.ports, old.ports ?? []);
   }
   if (needsHealthCheck(old) && !needsHealthCheck(spec) && spec.healthCheckNodePort === old.healthCheckNodePort) {
     delete spec.healthCheckNodePort;
@@ -122,9 +126,14 @@ function dropTypeDependent(given: ServiceSpec, old: ServiceSpec): ServiceSpec {
   return spec;
 }
 
-function dropNodePort(port: ServicePort, old: readonly ServicePort[]): ServicePort {
-  const { nodePort, ...rest } = port;
-  return old.some((before) => before.nodePort === nodePort && before.port === port.port) ? rest : port;
+/** Drops the node ports that ports of the same number had. */
+function dropNodePorts(ports: readonly ServicePort[], old: readonly ServicePort[]): ServicePort[] {
+  const placeOf = ({ port, nodePort }: ServicePort) => `${nodePort} ${port}`;
+  const had = new Set(old.map(placeOf));
+  return ports.map((entry) => {
+    const { nodePort: _nodePort, ...rest } = entry;
+    return had.has(placeOf(entry)) ? rest : entry;
+  });
 }
 
 /**

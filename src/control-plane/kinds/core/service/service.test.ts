@@ -209,6 +209,29 @@ describe("an update of a service", () => {
     ports: [{ ...WEB, protocol: "TCP", nodePort: 30_001 }],
   };
 
+  it.each<[string, ServiceSpec]>([
+    ["its node ports kept", { type: "NodePort" }],
+    ["its node ports dropped", { type: "ClusterIP" }],
+  ])("looks at each port that was there a few times at most, with %s", (_name, after) => {
+    let looks = 0;
+    const ports = Array.from({ length: 1_000 }, (_, index) => ({
+      name: `p${index}`,
+      port: index + 1,
+      protocol: "TCP",
+    }));
+    const before = ports.map((entry, index) => ({
+      ...entry,
+      get nodePort() {
+        looks++;
+        return 30_000 + index;
+      },
+    }));
+    const current = raw({ ...ADDRESS, type: "NodePort", ports: before });
+    const given = after.type === "NodePort" ? ports : before;
+    strategy.prepareUpdate?.(service({ ...after, ports: given }), current);
+    expect(looks).toBeLessThan(10 * ports.length);
+  });
+
   it("keeps the address and the node ports that it leaves out", () => {
     const { spec, errors } = update(NODE_PORT, { type: "NodePort", ports: [{ name: "new", port: 81 }, WEB] });
     expect(errors).toEqual([]);
