@@ -1,4 +1,4 @@
-import type { RuleChain, RuleElement, RuleFragment, RuleSetDeclaration } from "../rules/fragment.ts";
+import type { RuleChain, RuleFragment, RuleSetDeclaration } from "../rules/fragment.ts";
 import { type ChosenEndpoint, endpointKeyOf } from "./port-endpoints.ts";
 import { nameOfEndpoint, nameOfPort, nameOfService } from "./rule-names.ts";
 import type { PlannedPort } from "./service-port.ts";
@@ -69,11 +69,8 @@ export function computeStickyChoices(
   };
   const cluster = stickyChoice("cluster", port, sticky(ways.cluster));
   const local = stickyChoice("local", port, sticky(ways.local));
-  return {
-    sets: [...cluster.sets, ...local.sets],
-    chains: [...[...known.values()].map((one) => stickyChain(port, one)), ...cluster.chains, ...local.chains],
-    elements: [...cluster.elements, ...local.elements],
-  };
+  const chains = [...known.values()].map((one) => stickyChain(port, one));
+  return { ...NO_CHOICE, chains: [...chains, ...cluster.chains, ...local.chains] };
 }
 
 /** The set of a service's clients, each with the number of its endpoint. */
@@ -101,22 +98,19 @@ function stickyChain(port: PlannedPort, { chain, client, ...endpoint }: StickyEn
   return { name: chain, rules: [remember, `meta l4proto ${port.protocol} dnat to ${addressAndPort(endpoint)}`] };
 }
 
+/**
+ * A client that is known goes where it went before, another one to any endpoint with the same chance. No map of verdicts
+ * does that: nft of Debian 11 makes none that is chosen from by chance.
+ */
 function stickyChoice(way: "cluster" | "local", port: PlannedPort, endpoints: readonly StickyEndpoint[]): Choice {
-  const name = `${way}-${nameOfPort(port)}`;
-  const map = `sticky-${name}`;
-  const [first] = endpoints;
-  if (first === undefined) return NO_CHOICE;
-  if (endpoints.length === 1) return chainOnly({ name, rules: [`goto ${first.chain}`] });
   const clients = clientSetOf(port);
   const known = endpoints.map(({ chain, client }) => `${client} @${clients} goto ${chain}`);
-  const elements = endpoints.map(({ chain }, index): RuleElement => {
-    return { set: map, key: `${index}`, value: `goto ${chain}` };
+  const any = endpoints.map(({ chain }, index) => {
+    const left = endpoints.length - index;
+    return left === 1 ? `goto ${chain}` : `${indexBelow(left)} 0 goto ${chain}`;
   });
-  return {
-    sets: [{ kind: "map", name: map, type: `typeof ${INDEX} : verdict;` }],
-    chains: [{ name, rules: [...known, `${indexBelow(endpoints.length)} vmap @${map}`] }],
-    elements,
-  };
+  if (endpoints.length === 0) return NO_CHOICE;
+  return chainOnly({ name: `${way}-${nameOfPort(port)}`, rules: endpoints.length === 1 ? any : [...known, ...any] });
 }
 
 function addressAndPort({ ip, port }: ChosenEndpoint): string {
