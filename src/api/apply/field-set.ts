@@ -1,4 +1,4 @@
-import { compareElements, fieldElement, type PathElement } from "./path-element.ts";
+import { fieldElement, type PathElement, sortElements } from "./path-element.ts";
 
 /**
  * A set of paths into an object, as a tree. Never changed once built: the operations below share what they can, and
@@ -128,7 +128,7 @@ export function listPaths(set: FieldSet, prefix: readonly PathElement[] = []): P
 
 /** Compares in the order of FieldsV1. */
 export function sortedElements(set: FieldSet): PathElement[] {
-  return [...set.keys()].sort(compareElements);
+  return sortElements([...set.keys()]);
 }
 
 /** A set while it is built: only its maps change. */

@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { servedNode } from "../schema-node.ts";
-import { compareElements, formatElement, formatPath, itemElement, itemProblem, parseElement } from "./path-element.ts";
+import { formatElement, formatPath, itemElement, itemProblem, parseElement, sortElements } from "./path-element.ts";
 
 const ports = { list: "map", keys: ["containerPort", "protocol"] } as const;
 const byName = { list: "map", keys: ["name"] } as const;
@@ -93,7 +93,18 @@ describe("order", () => {
       "i:2",
       "i:10",
     ];
-    expect(sorted.toReversed().sort(compareElements)).toEqual(sorted);
+    expect(sortElements(sorted.toReversed())).toEqual(sorted);
+  });
+
+  it("is found by reading each element once, however long the list is", () => {
+    const elements = Array.from({ length: 1_000 }, (_, index) => `k:{"port":${(index * 7) % 1_000}}`);
+    const read = vi.spyOn(JSON, "parse");
+    try {
+      expect(sortElements(elements).slice(0, 2)).toEqual(['k:{"port":0}', 'k:{"port":1}']);
+      expect(read).toHaveBeenCalledTimes(elements.length);
+    } finally {
+      read.mockRestore();
+    }
   });
 });
 

@@ -97,18 +97,42 @@ function parseKeys(text: string): PathElement {
 
 const TYPES_IN_ORDER = "fkvi";
 
-/**
- * Compares in upstream's order: fields, then items by keys, then by value, then by index; within each type by content.
- */
-export function compareElements(a: PathElement, b: PathElement): number {
-  if (a[0] !== b[0]) return TYPES_IN_ORDER.indexOf(a.charAt(0)) - TYPES_IN_ORDER.indexOf(b.charAt(0));
-  if (a[0] === "f") return compareText(a, b);
-  const [left, right]: [unknown, unknown] = [JSON.parse(a.slice(2)), JSON.parse(b.slice(2))];
-  return isRecord(left) && isRecord(right) ? compareKeys(left, right) : compareScalars(left, right);
+/** An element whose text was read once: a list of thousands is compared many times. */
+interface ReadElement {
+  readonly element: PathElement;
+  /** The keys of an item, sorted by name; undefined for other elements. */
+  readonly keys: ReadonlyArray<readonly [name: string, value: unknown]> | undefined;
+  readonly value: unknown;
 }
 
-function compareKeys(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): number {
-  const [left, right] = [Object.entries(a), Object.entries(b)];
+/**
+ * Sorts into upstream's order: fields, then items by keys, then by value, then by index; within each type by content.
+ */
+export function sortElements(elements: readonly PathElement[]): PathElement[] {
+  // Most lists have fields alone, whose order is that of their texts.
+  if (elements.every((element) => element[0] === "f")) return elements.toSorted();
+  return elements
+    .map(readElement)
+    .sort(compareElements)
+    .map(({ element }) => element);
+}
+
+function readElement(element: PathElement): ReadElement {
+  if (element[0] === "f") return { element, keys: undefined, value: element };
+  const value: unknown = JSON.parse(element.slice(2));
+  return { element, keys: isRecord(value) ? Object.entries(value) : undefined, value };
+}
+
+function compareElements(a: ReadElement, b: ReadElement): number {
+  const [left, right] = [a.element.charAt(0), b.element.charAt(0)];
+  if (left !== right) return TYPES_IN_ORDER.indexOf(left) - TYPES_IN_ORDER.indexOf(right);
+  if (a.keys !== undefined && b.keys !== undefined) return compareKeys(a.keys, b.keys);
+  return compareScalars(a.value, b.value);
+}
+
+type ReadKeys = NonNullable<ReadElement["keys"]>;
+
+function compareKeys(left: ReadKeys, right: ReadKeys): number {
   for (const [index, [name, value]] of left.entries()) {
     const other = right[index];
     if (!other) return 1;

@@ -1,6 +1,6 @@
 import { isRangeOf } from "../rules/address-family.ts";
 import type { AddressFamily, RuleChain, RuleFragment } from "../rules/fragment.ts";
-import { isAddressUnknown, type NamespaceLabels, type PolicyPod } from "./policy-pods.ts";
+import { isAddressUnknown, type LabelsOfNamespaces, type PolicyPod } from "./policy-pods.ts";
 import { ADDRESS_TYPES, namesOf, POLICY_NAMES, type PolicyDirection, type ReadPolicy } from "./policy-rules.ts";
 
 /** Where the proxy is. */
@@ -14,7 +14,7 @@ export interface PolicyPlace {
 
 interface BaseFacts extends PolicyPlace {
   readonly pods: readonly PolicyPod[];
-  readonly namespaces: NamespaceLabels;
+  readonly namespaces: LabelsOfNamespaces;
   readonly family: AddressFamily;
 }
 

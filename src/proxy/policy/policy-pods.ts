@@ -19,7 +19,7 @@ interface NamedContainerPort {
 }
 
 /** The labels of each namespace, by its name. */
-export type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
+export type LabelsOfNamespaces = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 /**
  * Reads a pod. Undefined for one of the host network, whose packets are the node's, for one that has ended, whose address

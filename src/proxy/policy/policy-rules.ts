@@ -10,7 +10,7 @@ import {
   type ValueRange,
   withoutRanges,
 } from "../rules/value-ranges.ts";
-import type { NamespaceLabels, PolicyPod } from "./policy-pods.ts";
+import type { LabelsOfNamespaces, PolicyPod } from "./policy-pods.ts";
 
 /** The way of a connection, as seen from the pod that a policy is about. */
 export type PolicyDirection = "ingress" | "egress";
@@ -34,7 +34,7 @@ export interface ReadPolicy {
   readonly selects: PodTest;
 }
 
-type PodTest = (pod: PolicyPod, namespaces: NamespaceLabels) => boolean;
+type PodTest = (pod: PolicyPod, namespaces: LabelsOfNamespaces) => boolean;
 
 /** One rule of a policy, whichever way it goes. */
 interface ReadRule {
@@ -154,7 +154,7 @@ function statementsOf({ name }: ReadPolicy, rule: ReadRule, family: AddressFamil
 export function computePodElements(
   policy: ReadPolicy,
   pod: PolicyPod,
-  { namespaces, family }: { readonly namespaces: NamespaceLabels; readonly family: AddressFamily },
+  { namespaces, family }: { readonly namespaces: LabelsOfNamespaces; readonly family: AddressFamily },
 ): RuleElement[] {
   const addresses = pod.addresses[family];
   if (addresses.length === 0) return [];
