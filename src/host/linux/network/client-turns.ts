@@ -1,4 +1,4 @@
-import { createFairLine } from "../../../base/fair-line.ts";
+import { createTurnQueue } from "../../../base/turn-queue.ts";
 
 /** Does the work of clients, each in its turn, and between the reading of their sockets. */
 export interface ClientTurns {
@@ -20,12 +20,12 @@ interface ClientTurnsOptions {
 const DONE_AT_A_TIME = 8;
 
 export function createClientTurns({ maxWaiting, maxPerClient, signal }: ClientTurnsOptions): ClientTurns {
-  const line = createFairLine<() => void>({ maxItems: maxWaiting, maxPerOwner: maxPerClient });
+  const queue = createTurnQueue<() => void>({ maxItems: maxWaiting, maxPerOwner: maxPerClient });
   let isComing = false;
   const doSome = () => {
     isComing = false;
-    for (let done = 0; done < DONE_AT_A_TIME && !signal.aborted; done++) line.take()?.();
-    if (line.length > 0) come();
+    for (let done = 0; done < DONE_AT_A_TIME && !signal.aborted; done++) queue.take()?.();
+    if (queue.length > 0) come();
   };
   const come = () => {
     if (isComing || signal.aborted) return;
@@ -34,7 +34,7 @@ export function createClientTurns({ maxWaiting, maxPerClient, signal }: ClientTu
   };
   return {
     push(client, work) {
-      line.push(client, work);
+      queue.push(client, work);
       come();
     },
   };

@@ -1,5 +1,5 @@
 /** Waiting items of several owners, who have turns. */
-export interface FairLine<Item> {
+interface TurnQueue<Item> {
   /** Adds an item behind the owner's others, or drops it where there is no room. */
   push(owner: string, item: Item): void;
   /** Removes the oldest item of the owner whose turn it is; undefined where nothing waits. */
@@ -7,7 +7,7 @@ export interface FairLine<Item> {
   readonly length: number;
 }
 
-interface FairLineLimits {
+interface TurnQueueLimits {
   readonly maxItems: number;
   readonly maxPerOwner: number;
 }
@@ -16,7 +16,7 @@ interface FairLineLimits {
  * Creates a line in which an owner of many items waits longer than an owner of one. In a full line an owner who has none
  * takes the place of the newest item of one who has several.
  */
-export function createFairLine<Item>({ maxItems, maxPerOwner }: FairLineLimits): FairLine<Item> {
+export function createTurnQueue<Item>({ maxItems, maxPerOwner }: TurnQueueLimits): TurnQueue<Item> {
   /** In the order of their turns; each has an item at least. */
   const owners = new Map<string, Item[]>();
   let length = 0;

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { createFairLine } from "./fair-line.ts";
+import { createTurnQueue } from "./turn-queue.ts";
 
 function lineOf(limits: { maxItems: number; maxPerOwner: number }, items: readonly string[]) {
-  const line = createFairLine<string>(limits);
+  const line = createTurnQueue<string>(limits);
   for (const item of items) line.push(item.charAt(0), item);
   const taken: string[] = [];
   for (let item = line.take(); item !== undefined; item = line.take()) taken.push(item);
