@@ -150,10 +150,10 @@ export interface OpenedDirectory {
   rename(from: string, to: string): Promise<void>;
   /**
    * Compresses a file with gzip and writes it, with its mode, as `to.name`. It is written as `to.unfinished` at first,
-   * replacing anything there, and is on the disk before it gets its final name. A link at `from` is `ELOOP`. The memory
-   * needed does not depend on the file's length.
+   * replacing anything there, and is on the disk before it gets its final name. A link at `from` is `ELOOP`,
+   * a file of more than `maxBytes` is `EFBIG`. The memory needed does not depend on the file's length.
    */
-  compress(from: string, to: CompressedNames, signal: AbortSignal): Promise<void>;
+  compress(from: string, to: CompressedNames, limits: CompressionLimits): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -161,6 +161,12 @@ export interface OpenedDirectory {
 export interface CompressedNames {
   readonly name: string;
   readonly unfinished: string;
+}
+
+/** When a compression ends before the file's end. */
+export interface CompressionLimits {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
 }
 
 /** The names that left a directory. They are hints: some may be missing after thousands of changes. */

@@ -64,6 +64,47 @@ describe.each(["udp", "tcp"] as const)("a server over %s", (transport) => {
 });
 
 describe("a server", () => {
+  it("answers a connection before the thousand questions that another has sent at once", async () => {
+    const seen: string[] = [];
+    const { port } = await listen((message, peer) => {
+      seen.push(peer.address);
+      return honest(message, peer);
+    });
+    const connectFrom = async (localAddress: string) => {
+      const socket = connect({ host: "127.0.0.1", port, localAddress });
+      open.push(async () => socket.destroy());
+      await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+      return socket;
+    };
+    const [flood, other] = [await connectFrom("127.0.0.2"), await connectFrom("127.0.0.1")];
+    const frame = frameMessage(questionFor("a.example"));
+    flood.resume().write(Buffer.concat(Array<Buffer>(1_000).fill(frame)));
+    other.write(frame);
+    await new Promise<void>((resolve) => other.once("data", () => resolve()));
+    expect(seen.indexOf("127.0.0.1")).toBeLessThan(500);
+  });
+
+  it("answers one question of a client before a hundred that another has asked", async () => {
+    const seen: string[] = [];
+    const { port } = await listen((message, peer) => {
+      seen.push(peer.address);
+      return honest(message, peer);
+    });
+    const flood = createSocket("udp4");
+    const other = createSocket("udp4");
+    open.push(async () => await Promise.all([flood, other].map((socket) => new Promise<void>((r) => socket.close(r)))));
+    await Promise.all([
+      new Promise<void>((resolve) => flood.bind(0, "127.0.0.2", resolve)),
+      new Promise<void>((resolve) => other.bind(0, "127.0.0.1", resolve)),
+    ]);
+    const message = questionFor("a.example");
+    for (let sent = 0; sent < 100; sent++) flood.send(message, port, "127.0.0.1");
+    const answered = new Promise((resolve) => other.once("message", resolve));
+    other.send(message, port, "127.0.0.1");
+    await answered;
+    expect(seen.indexOf("127.0.0.1")).toBeLessThan(50);
+  });
+
   it("answers every message of a connection, however it is cut", async () => {
     const { port } = await listen(honest, { maxPerConnection: 2 });
     const frames = [1, 2, 3, 4, 5].map((id) => {

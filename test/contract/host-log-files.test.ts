@@ -9,7 +9,7 @@ let host: Host;
 let files: Files;
 const path = (name: string) => `${directory}/${name}`;
 const write = async (name: string, text: string) => await files.writeAtomically(path(name), text, 0o640);
-const { signal } = new AbortController();
+const limits = { maxBytes: 1_000_000, signal: new AbortController().signal };
 
 /** What the logs of containers and of the node are read and kept by. */
 describe.each([
@@ -108,7 +108,7 @@ describe.each([
     await write("log", text);
     await write("log.tmp", "half");
     const opened = await files.openDirectoryBeneath(directory, "");
-    await opened.compress("log", { name: "log.gz", unfinished: "log.tmp" }, signal);
+    await opened.compress("log", { name: "log.gz", unfinished: "log.tmp" }, limits);
     await opened.close();
     const compressed = await files.read(path("log.gz"), 100_000);
     expect(gunzipSync(compressed).toString()).toBe(text);
@@ -121,22 +121,32 @@ describe.each([
     ["none", "ENOENT"],
     ["link", "ELOOP"],
     ["fifo", "EINVAL"],
+    ["long", "EFBIG"],
   ])("compresses no %s, and leaves nothing", async (name, code) => {
     await write("secret", "secret");
+    await write("long", "x".repeat(limits.maxBytes + 1));
     await files.link(path("secret"), path("link"));
     await harness.makeFifo(path("fifo"));
     const opened = await files.openDirectoryBeneath(directory, "");
     const to = { name: "log.gz", unfinished: "log.tmp" };
-    await expect(opened.compress(name, to, signal)).rejects.toMatchObject({ code });
+    await expect(opened.compress(name, to, limits)).rejects.toMatchObject({ code });
     await opened.close();
-    expect((await files.list(directory)).map((entry) => entry.name)).toEqual(["fifo", "link", "root", "secret"]);
+    expect((await files.list(directory)).map((entry) => entry.name)).toEqual([
+      "fifo",
+      "link",
+      "long",
+      "root",
+      "secret",
+    ]);
   });
 
   it("compresses nothing once it is to stop", async () => {
     await write("log", "text");
     const opened = await files.openDirectoryBeneath(directory, "");
     const to = { name: "log.gz", unfinished: "log.tmp" };
-    await expect(opened.compress("log", to, AbortSignal.abort())).rejects.toMatchObject({ name: "AbortError" });
+    await expect(opened.compress("log", to, { ...limits, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: "AbortError",
+    });
     await opened.close();
     expect((await files.list(directory)).map(({ name }) => name)).toEqual(["log", "root"]);
   });
@@ -152,7 +162,7 @@ describe.each([
     await files.link(path("secret"), path("root/deep"));
     expect((await opened.list()).map(({ name }) => name)).toEqual(["log", "log.1", "old"]);
     await opened.remove("old");
-    await opened.compress("log.1", { name: "log.1.gz", unfinished: "log.1.tmp" }, signal);
+    await opened.compress("log.1", { name: "log.1.gz", unfinished: "log.1.tmp" }, limits);
     await opened.rename("log", "log.2");
     await opened.close();
     const names = async (name: string) => (await files.list(path(name))).map((entry) => entry.name);

@@ -21,6 +21,7 @@ import type { ManifestsOptions } from "../../control-plane/manifests/manifests.t
 import type { LocalDirectories } from "../../control-plane/ports/local-directories.ts";
 import type { ObjectStore } from "../../control-plane/ports/object-store.ts";
 import { createObjectStore } from "../../control-plane/store/create-object-store.ts";
+import { tellSlowDisk } from "../../control-plane/store/tell-slow-disk.ts";
 import type { HistoryOptions } from "../../history/pod-history.ts";
 import type { HttpServer, ServedRequest, ServingIdentity } from "../../host/http-server.ts";
 import { linuxFiles } from "../../host/linux/files/linux-files.ts";
@@ -114,7 +115,8 @@ export async function serveControlPlane(
   let store: ObjectStore | undefined;
   let server: HttpServer | undefined;
   try {
-    store = await createObjectStore({ journal, clock: systemClock, log });
+    const told = tellSlowDisk(journal, { clock: systemClock, log });
+    store = await createObjectStore({ journal: told, clock: systemClock, log });
     const serving: { handle: ReturnType<typeof createControlPlane>["handle"] | undefined } = { handle: undefined };
     const listen = async (at: { address: string; port: number }) => {
       const identity = servingIdentity(parts.renewals?.current() ?? certificates);

@@ -61,6 +61,11 @@ it("reads no more than four MiB", async () => {
   expect(await read()).toMatchObject({ kind: "failed", message: "the answer is longer than 4194304 bytes" });
 });
 
+it("hands on no answer of a million values", async () => {
+  const { read } = await setUp(async () => await Promise.resolve(reply(`[${"{},".repeat(1_000_000)}{}]`)));
+  expect(await read()).toEqual({ kind: "failed", message: "the answer holds more than 250000 values" });
+});
+
 it("waits thirty seconds", async () => {
   const { read, clock } = await setUp(async (_call, signal) => {
     return await new Promise((_resolve, reject) => {

@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { findJsonExcess } from "../../api/json-excess.ts";
 import { throwIfAborted } from "../../base/abort.ts";
 import { SECOND } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -13,6 +14,8 @@ import { userHeaders } from "./user-headers.ts";
 /** For a whole answer. */
 const READ_TIMEOUT_MS = 30 * SECOND;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Those of a page of objects, of which only names, owners and numbers are wanted. */
+const MAX_ANSWER_VALUES = 250_000;
 
 type ReadCalls = Omit<BackendCalls, "callUpgrade">;
 
@@ -50,6 +53,8 @@ async function ask(
   if (Buffer.byteLength(text) > MAX_ANSWER_BYTES) {
     return { kind: "failed", message: `the answer is longer than ${MAX_ANSWER_BYTES} bytes` };
   }
+  const excess = findJsonExcess(text, { maxValues: MAX_ANSWER_VALUES });
+  if (excess !== undefined) return { kind: "failed", message: `the answer holds ${excess}` };
   return { kind: "answered", status, text };
 }
 

@@ -44,6 +44,7 @@ const MEGABYTE = Buffer.alloc(1024 * 1024, " ");
 it.each([
   ["refuses", { status: 403, body: [Buffer.from("not you")] }, "the node answers 403: not you"],
   ["says too much", { status: 200, body: Array<Buffer>(9).fill(MEGABYTE) }, "longer than 8388608 bytes"],
+  ["counts without end", { status: 200, body: [Buffer.from("[0".padEnd(1_500_000, ",0"))] }, "more than 500000 values"],
 ])("fails where the node %s", async (_what, answer, message) => {
   await expect(world(answer).read("n", signal)).rejects.toThrow(message);
 });

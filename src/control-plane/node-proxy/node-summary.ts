@@ -1,3 +1,4 @@
+import { findJsonExcess } from "../../api/json-excess.ts";
 import { type Clock, SECOND } from "../../base/clock.ts";
 import { CodedError } from "../../base/errors.ts";
 import { withDeadline } from "../../base/time-limit.ts";
@@ -16,6 +17,8 @@ type SummaryDeps = Pick<ConnectDeps, keyof NodeFinder | "callWeb" | "identity"> 
 const TIMEOUT_MS = 10 * SECOND;
 /** A hundred pods have a tenth of a megabyte. */
 const MAX_SUMMARY_BYTES = 8 * 1024 * 1024;
+/** A container has some fifty. */
+const MAX_SUMMARY_VALUES = 500_000;
 const MAX_ERROR_BYTES = 500;
 const TARGET = "/stats/summary?only_cpu_and_memory=true";
 
@@ -42,6 +45,8 @@ export function createSummaryReader(deps: SummaryDeps): ReadNodeSummary {
     }
     // One byte more than is allowed shows that the text is cut.
     const text = await readStart(body, MAX_SUMMARY_BYTES + 1);
+    const excess = findJsonExcess(text, { maxValues: MAX_SUMMARY_VALUES });
+    if (excess !== undefined) throw new CodedError("summary-too-large", `the node's summary holds ${excess}`);
     if (Buffer.byteLength(text) <= MAX_SUMMARY_BYTES) return text;
     throw new CodedError("summary-too-large", `the node's summary is longer than ${MAX_SUMMARY_BYTES} bytes`);
   };

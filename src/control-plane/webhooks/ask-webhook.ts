@@ -1,4 +1,5 @@
 import { type ApiError, badRequestError, internalError, isApiError } from "../../api/api-error.ts";
+import { findJsonExcess } from "../../api/json-excess.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { applyJsonPatch } from "../../api/patch/json-patch.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -121,12 +122,18 @@ function judge(
   return { kind: "changed", object: decodeChanged(request, { object, changed }), warnings };
 }
 
+/** As many as a patch of a client may have. */
+const MAX_PATCH_VALUES = 100_000;
+
 function readOperations(patch: Buffer): readonly unknown[] {
   const undecodable = (why: string) =>
     new CodedError("webhook-failed", `received undecodable patch in webhook response: ${why}`);
+  const text = patch.toString();
+  const excess = findJsonExcess(text, { maxValues: MAX_PATCH_VALUES });
+  if (excess !== undefined) throw undecodable(`it holds ${excess}`);
   try {
     // A Go program that never made its list encodes it as null.
-    const operations: unknown = JSON.parse(patch.toString()) ?? [];
+    const operations: unknown = JSON.parse(text) ?? [];
     if (Array.isArray(operations)) return operations;
   } catch (error) {
     throw undecodable(messageOf(error));

@@ -1,3 +1,4 @@
+import { findJsonExcess } from "../../api/json-excess.ts";
 import { isAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { CodedError, codeOf, messageOf } from "../../base/errors.ts";
@@ -42,6 +43,8 @@ interface WebhookClientDeps {
 
 /** An object has three megabytes at most, and a patch of all of it, in base64, a third more. */
 const MAX_ANSWER_BYTES = 6 * 1024 * 1024;
+/** Twice what the objects of one review hold that is as long as reviews are. */
+const MAX_ANSWER_VALUES = 250_000;
 /** The start of a refusal is shown, as upstream shows it. */
 const MAX_SHOWN = 1_024;
 const HTTPS_PORT = 443;
@@ -121,6 +124,8 @@ async function postReview(
 
 function readAnswer({ status, text }: PostAnswer): unknown {
   if (status < 200 || status > 299) throw failed(describeStatus(status, text));
+  const excess = findJsonExcess(text, { maxValues: MAX_ANSWER_VALUES });
+  if (excess !== undefined) throw failed(`the answer holds ${excess}`);
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -26,10 +26,11 @@ export function openDirectory(directory: MemoryEntry, { tree, access, files }: D
     list: async () => await files.list(at("")),
     remove: async (name) => await files.remove(at(name)),
     rename: async (from, to) => await files.rename(at(from), at(to)),
-    async compress(from, { name, unfinished }, signal) {
+    async compress(from, { name, unfinished }, { maxBytes, signal }) {
       throwIfAborted(signal);
       const path = at(from);
-      await access("compress", path, () => compressFile(tree, path, { path: at(name), unfinished: at(unfinished) }));
+      const to = { path: at(name), unfinished: at(unfinished), maxBytes };
+      await access("compress", path, () => compressFile(tree, path, to));
     },
     async close() {
       assert(isOpen, "a directory is closed once");

@@ -39,8 +39,13 @@ export function renameFile(tree: MemoryTree, from: string, to: string): void {
 }
 
 /** Does what the port's `OpenedDirectory.compress` says, in one step. */
-export function compressFile(tree: MemoryTree, from: string, to: { path: string; unfinished: string }): void {
+export function compressFile(
+  tree: MemoryTree,
+  from: string,
+  to: { path: string; unfinished: string; maxBytes: number },
+): void {
   const source = fileAt(tree, from);
+  if (source.data.length > to.maxBytes) throw fileError("EFBIG", "open", from);
   const unfinished = tree.walk(to.unfinished, { operation: "unlink", followLast: false });
   tree.detach(unfinished);
   const target = tree.walk(to.path, { operation: "rename", followLast: false });

@@ -331,6 +331,7 @@ const BROKEN: readonly (readonly [string, HookAnswer, RegExp])[] = [
     { status: 302, body: "", headers: { location: "https://127.0.0.1:1/" } },
     /failed to call webhook: /,
   ],
+  ["counts without end", { body: `[${"{},".repeat(500_000)}{}]` }, /the answer holds more than 250000 values/],
   ["is another request's", { response: { allowed: true, uid: "x" } }, /expected response.uid=".*", got "x"/],
   ["is of another kind", { body: '{"kind":"Pod","apiVersion":"v1"}' }, /failed calling webhook/],
   ["has a patch of a validating webhook", patched({ op: "remove", path: "/data" }), /may not return response.patch/],
@@ -400,6 +401,15 @@ describe.each(apiServersUnderTest().filter(({ isOurs }) => isOurs))(
       const { status, message } = await createUnder(answer, options);
       expect(status).toBeGreaterThanOrEqual(400);
       expect(message).toMatch(words);
+    });
+
+    it("has a patch of half a million values fails, and the patch is not read", async () => {
+      const patch = Buffer.from(`[${"{},".repeat(500_000)}{}]`).toString("base64");
+      const answer: HookAnswer = { response: { allowed: true, patchType: "JSONPatch", patch } };
+      const options = { kind: "MutatingWebhookConfiguration", failurePolicy: "Fail" } as const;
+      const { status, message } = await createUnder(answer, options);
+      expect(status).toBe(500);
+      expect(message).toContain("received undecodable patch in webhook response: it holds more than 100000 values");
     });
 
     it("is not believed without the right authority", async () => {

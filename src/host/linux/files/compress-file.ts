@@ -5,6 +5,7 @@ import { createGzip } from "node:zlib";
 import { AbortedError } from "../../../base/abort.ts";
 import { codeOf } from "../../../base/errors.ts";
 import { fileError } from "../../file-error.ts";
+import type { CompressionLimits } from "../../port.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 
@@ -12,17 +13,18 @@ const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } 
 export async function compressFile(
   from: string,
   to: { readonly path: string; readonly unfinished: string },
-  signal: AbortSignal,
+  { maxBytes, signal }: CompressionLimits,
 ): Promise<void> {
   if (signal.aborted) throw new AbortedError();
   const source = await open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   try {
     const status = await source.stat();
     if (!status.isFile()) throw fileError("EINVAL", "open", from);
+    if (status.size > maxBytes) throw fileError("EFBIG", "open", from);
     await unlinkIfThere(to.unfinished);
     const target = await open(to.unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     try {
-      await copyCompressed({ source, target, mode: status.mode & 0o777 }, signal);
+      await copyCompressed({ source, target, mode: status.mode & 0o777, sizeBytes: status.size }, signal);
       await rename(to.unfinished, to.path);
     } catch (error) {
       await unlinkIfThere(to.unfinished);
@@ -39,10 +41,12 @@ interface Copy {
   readonly source: FileHandle;
   readonly target: FileHandle;
   readonly mode: number;
+  /** What is written behind it meanwhile is left out. */
+  readonly sizeBytes: number;
 }
 
-async function copyCompressed({ source, target, mode }: Copy, signal: AbortSignal): Promise<void> {
-  const read = source.createReadStream({ autoClose: false });
+async function copyCompressed({ source, target, mode, sizeBytes }: Copy, signal: AbortSignal): Promise<void> {
+  const read = sizeBytes === 0 ? [] : source.createReadStream({ autoClose: false, end: sizeBytes - 1 });
   const gzip = createGzip();
   await pipeline(
     read,

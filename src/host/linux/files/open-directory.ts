@@ -41,9 +41,9 @@ export async function openDirectoryBeneath(root: string, path: string): Promise<
     list: async () => await listDirectory(directory, shown),
     remove: async (name) => await inWords("remove", name, async () => await removeTree(through(name))),
     rename: async (from, to) => await inWords("rename", from, async () => await renameFile(through(from), through(to))),
-    async compress(from, { name, unfinished }, signal) {
+    async compress(from, { name, unfinished }, limits) {
       const to = { path: through(name), unfinished: through(unfinished) };
-      await inWords("compress", from, async () => await compressFile(through(from), to, signal));
+      await inWords("compress", from, async () => await compressFile(through(from), to, limits));
     },
     close: async () => await place.close(),
   };

@@ -13,6 +13,7 @@ interface MessageSplitter {
   push(piece: Buffer): void;
   /** The next message; undefined where none is whole. */
   next(): Buffer | undefined;
+  readonly hasMessage: boolean;
   /** True for a message that has begun and is not whole. */
   readonly isWithinMessage: boolean;
 }
@@ -43,6 +44,9 @@ export function createMessageSplitter(): MessageSplitter {
       held = all.length === end ? [] : [all.subarray(end)];
       bytes -= end;
       return all.subarray(LENGTH_BYTES, end);
+    },
+    get hasMessage() {
+      return isWhole(readEnd());
     },
     get isWithinMessage() {
       return bytes > 0 && !isWhole(readEnd());

@@ -1,9 +1,10 @@
-import { createSocket, type Socket as DatagramSocket } from "node:dgram";
+import { createSocket, type Socket as DatagramSocket, type RemoteInfo } from "node:dgram";
 import { setMaxListeners } from "node:events";
 import { createServer, isIPv6, type Server, type Socket } from "node:net";
 import { isAbort } from "../../../base/abort.ts";
 import { createTally } from "../../../base/tally.ts";
 import { DNS_LIMITS, type DnsHandler, type DnsLimits, type ListenDns } from "../../dns-port.ts";
+import { type ClientTurns, createClientTurns } from "./client-turns.ts";
 import { createMessageSplitter, frameMessage } from "./dns-frames.ts";
 
 interface Serving {
@@ -68,12 +69,18 @@ async function bindBoth(address: string, wanted: number, serving: Serving): Prom
 async function bindConnections(address: string, port: number, serving: Serving): Promise<Server> {
   const { limits, signal } = serving;
   const connections = createTally();
+  // A connection waits for one turn at a time.
+  const turns = createClientTurns({
+    maxWaiting: limits.maxConnections,
+    maxPerClient: limits.maxConnectionsPerClient,
+    signal,
+  });
   const server = createServer((socket) => {
     const client = socket.remoteAddress ?? "";
     if (connections.count(client) >= limits.maxConnectionsPerClient) return socket.destroy();
     connections.add(client, 1);
     socket.on("close", () => connections.add(client, -1));
-    serveConnection(socket, serving, client);
+    serveConnection(socket, serving, { address: client, turns });
   });
   server.maxConnections = limits.maxConnections;
   await new Promise<void>((resolve, reject) => {
@@ -89,21 +96,9 @@ async function bindConnections(address: string, port: number, serving: Serving):
 }
 
 async function bindDatagrams(address: string, port: number, serving: Serving): Promise<DatagramSocket> {
-  const socket = createSocket(serving.family === "ipv6" ? "udp6" : "udp4");
-  const { handle, family, limits, onBug, signal } = serving;
-  let waiting = 0;
-  socket.on("message", (message, { address: host, port: from }) => {
-    if (waiting >= limits.maxDatagrams) return;
-    const send = (answer: Buffer | undefined) => {
-      // What cannot be sent is lost, as any datagram may be: the client asks again.
-      if (answer !== undefined && !signal.aborted) socket.send(answer, from, host, () => undefined);
-    };
-    const peer = { transport: "udp", family, address: host, signal } as const;
-    const answer = callHandler(() => handle(message, peer), onBug);
-    if (!(answer instanceof Promise)) return send(answer);
-    waiting++;
-    answer.then(send, reportUnlessAbort(onBug)).finally(() => waiting--);
-  });
+  const type = serving.family === "ipv6" ? "udp6" : "udp4";
+  const socket = createSocket({ type, recvBufferSize: RECEIVE_BUFFER_BYTES });
+  serveDatagrams(socket, serving);
   await new Promise<void>((resolve, reject) => {
     socket.once("error", (error) => {
       socket.close();
@@ -115,6 +110,36 @@ async function bindDatagrams(address: string, port: number, serving: Serving): P
   // The kernel reports here what became of an answer, such as that the client has gone.
   socket.on("error", () => undefined);
   return socket;
+}
+
+/** The kernel gives as much of it as it gives anybody (`net.core.rmem_max`). */
+const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+/** Those of one client that have been read and not been looked at. */
+const MAX_UNSEEN_PER_CLIENT = 200;
+
+function serveDatagrams(socket: DatagramSocket, serving: Serving): void {
+  const { limits, signal } = serving;
+  const options = { maxWaiting: limits.maxDatagrams, maxPerClient: MAX_UNSEEN_PER_CLIENT, signal };
+  const turns = createClientTurns(options);
+  const answer = createDatagramAnswers(socket, serving);
+  socket.on("message", (message, from) => turns.push(from.address, () => answer(message, from)));
+}
+
+function createDatagramAnswers(socket: DatagramSocket, { handle, family, limits, onBug, signal }: Serving) {
+  let waiting = 0;
+  return (message: Buffer, { address: host, port: from }: RemoteInfo): void => {
+    if (waiting >= limits.maxDatagrams) return;
+    const send = (answer: Buffer | undefined) => {
+      // What cannot be sent is lost, as any datagram may be: the client asks again.
+      if (answer !== undefined && !signal.aborted) socket.send(answer, from, host, () => undefined);
+    };
+    const peer = { transport: "udp", family, address: host, signal } as const;
+    const answer = callHandler(() => handle(message, peer), onBug);
+    if (answer instanceof Promise) {
+      waiting++;
+      answer.then(send, reportUnlessAbort(onBug)).finally(() => waiting--);
+    } else send(answer);
+  };
 }
 
 function callHandler(call: () => ReturnType<DnsHandler>, onBug: (error: unknown) => void): ReturnType<DnsHandler> {
@@ -132,7 +157,16 @@ function reportUnlessAbort(onBug: (error: unknown) => void): (error: unknown) =>
   };
 }
 
-function serveConnection(socket: Socket, { handle, family, limits, onBug, signal }: Serving, address: string): void {
+interface Client {
+  readonly address: string;
+  readonly turns: ClientTurns;
+}
+
+function serveConnection(
+  socket: Socket,
+  { handle, family, limits, onBug, signal }: Serving,
+  { address, turns }: Client,
+): void {
   const gone = new AbortController();
   const peer = { transport: "tcp", family, address, signal: gone.signal } as const;
   const splitter = createMessageSplitter();
@@ -167,14 +201,24 @@ function serveConnection(socket: Socket, { handle, family, limits, onBug, signal
       goOn();
     });
   };
-  /** Takes one message after the other, and reads on where none is left and there is room. */
+  /** Takes a message when its turn comes, and reads on where none is left and there is room. */
   const goOn = () => {
-    for (let next = nextMessage(); next !== undefined; next = nextMessage()) take(next);
     if (isFull()) return arrived();
+    if (splitter.hasMessage) return comeInTurn();
     if (splitter.isWithinMessage) arrival ??= setTimeout(cut, limits.quietMs);
     socket.resume();
   };
-  const nextMessage = () => (isFull() ? undefined : splitter.next());
+  let isInLine = false;
+  const comeInTurn = () => {
+    if (isInLine) return;
+    isInLine = true;
+    turns.push(address, () => {
+      isInLine = false;
+      const message = isFull() ? undefined : splitter.next();
+      if (message !== undefined) take(message);
+      goOn();
+    });
+  };
   socket.on("drain", goOn);
   socket.on("data", (piece: Buffer) => {
     socket.pause();

@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../../../base/abort.ts";
 import type { OpenedFile } from "../../../host/opened-file.ts";
 import { findTailStart } from "./find-tail.ts";
 import type { LogOutput } from "./log-output.ts";
@@ -26,12 +27,21 @@ interface LogReaderOptions {
 const PORTION_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
+/** Where a reader's output goes. */
+export interface LogReaderTarget {
+  readonly output: LogOutput;
+  readonly write: WriteOutput;
+  /** Fires when the client has gone. All calls reject with AbortedError then, also where there was nothing to write. */
+  readonly signal: AbortSignal;
+}
+
 /** Makes a reader that owns the file. The file is closed even where this rejects. */
 export async function createLogReader(
-  file: OpenedFile,
-  to: { readonly output: LogOutput; readonly write: WriteOutput },
+  opened: OpenedFile,
+  to: LogReaderTarget,
   { tailLines }: LogReaderOptions = {},
 ): Promise<LogReader> {
+  const file = readWhile(opened, to.signal);
   const records = createLogRecords();
   let position = await startOf(file, tailLines);
 
@@ -66,6 +76,17 @@ export async function createLogReader(
     },
     finish: async () => await send(to.output.take(records.end())),
     close: async () => await file.close(),
+  };
+}
+
+/** A pod that can write to the logs' directory may put a file of any length there, of which nothing is written. */
+function readWhile(file: OpenedFile, signal: AbortSignal): OpenedFile {
+  return {
+    ...file,
+    async read(position, maxBytes) {
+      throwIfAborted(signal);
+      return await file.read(position, maxBytes);
+    },
   };
 }
 

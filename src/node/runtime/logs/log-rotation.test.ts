@@ -98,6 +98,15 @@ it("rotates a long one, and compresses what was rotated before", async () => {
   expect(gunzipSync(compressed).toString()).toBe("first log is long");
 });
 
+it("removes what is a thousand times too long, and does not have other logs wait until it is compressed", async () => {
+  const { files, clock, names, complaints, start } = createRig();
+  files.put(LOG, "x".repeat(10_001));
+  await start();
+  files.put(LOG, "second log is long");
+  await clock.advance(INTERVAL);
+  expect([await names(), complaints]).toEqual([["0.log", "0.log.20260101-000010"], []]);
+});
+
 it("keeps so many files as it may, the newest", async () => {
   const { files, clock, names, start } = createRig({ maxFiles: 3 });
   await files.makeDirectory(DIRECTORY, 0o755);

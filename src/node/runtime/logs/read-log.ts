@@ -6,9 +6,9 @@ import { runWithTasks } from "../../../base/tasks.ts";
 import type { OpenedFile } from "../../../host/opened-file.ts";
 import { type ContainerEndDeps, untilContainerEnds } from "./container-end.ts";
 import type { LogOptions } from "./log-options.ts";
-import { createLogOutput, type LogOutput } from "./log-output.ts";
+import { createLogOutput } from "./log-output.ts";
 import { type LogPlace, openLogIfThere } from "./log-place.ts";
-import { createLogReader, type LogReader, type WriteOutput } from "./log-reader.ts";
+import { createLogReader, type LogReader, type LogReaderTarget, type WriteOutput } from "./log-reader.ts";
 import { createLogSegments, type LogSegments, type LogSegmentsDeps } from "./log-segments.ts";
 
 export type ReadLogDeps = ContainerEndDeps & LogSegmentsDeps;
@@ -44,7 +44,7 @@ export async function readLog(
   const { options, write, signal } = to;
   const output = createLogOutput(options);
   const file = await openLogSoon(deps, log.place, signal);
-  const reader = await createLogReader(file, { output, write }, options);
+  const reader = await createLogReader(file, { output, write, signal }, options);
   if (!options.follow) {
     try {
       await reader.readToEnd();
@@ -55,7 +55,7 @@ export async function readLog(
   }
   const changed = createChangeFlag(deps.clock);
   const segments = createLogSegments(deps, { place: log.place, first: file, onChange: changed.raise });
-  const readers = createReaders({ segments, output, write }, reader);
+  const readers = createReaders({ segments, output, write, signal }, reader);
   try {
     await runWithTasks(signal, async (tasks, inner) => {
       let hasEnded = false;
@@ -112,10 +112,7 @@ interface Readers {
  * Reads the file that has the log's name, and the one before it. A runtime that reopens a log makes the new file first, and
  * still writes its pending output to the old one. The old file is read until another new file appears.
  */
-function createReaders(
-  to: { readonly segments: LogSegments; readonly output: LogOutput; readonly write: WriteOutput },
-  first: LogReader,
-): Readers {
+function createReaders(to: { readonly segments: LogSegments } & LogReaderTarget, first: LogReader): Readers {
   const open = [first];
   return {
     async readOn() {

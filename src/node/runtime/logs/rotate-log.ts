@@ -4,7 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { codeOf, messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { RuntimeService } from "../../../cri/port.ts";
-import type { Files, OpenedDirectory } from "../../../host/port.ts";
+import type { CompressionLimits, Files, OpenedDirectory } from "../../../host/port.ts";
 import { type LogPlace, openLogIfThere } from "./log-place.ts";
 import { compressedNames, planRotation, rotatedName } from "./plan-rotation.ts";
 
@@ -56,7 +56,7 @@ export async function rotateLogIfLong(
     const plan = planRotation(names, name, maxFiles);
     for (const old of plan.remove) await directory.remove(old);
     for (const old of plan.compress) {
-      await directory.compress(old, compressedNames(old), signal);
+      await compressUnlessHuge(deps, directory, { old, maxBytes: maxSizeBytes * HUGE, signal });
       await directory.remove(old);
     }
     const rotated = rotatedName(names, name, deps.clock.now());
@@ -69,6 +69,25 @@ export async function rotateLogIfLong(
     }
   } finally {
     await directory.close();
+  }
+}
+
+/**
+ * Rotated logs of more than so many times the length at which they are rotated are removed and not compressed. A pod that
+ * can write to the logs' directory makes a sparse file of any length, and other logs wait until it is done.
+ */
+const HUGE = 1_000;
+
+async function compressUnlessHuge(
+  { log }: RotateLogDeps,
+  directory: OpenedDirectory,
+  { old, ...limits }: { readonly old: string } & CompressionLimits,
+): Promise<void> {
+  try {
+    await directory.compress(old, compressedNames(old), limits);
+  } catch (error) {
+    if (codeOf(error) !== "EFBIG") throw error;
+    log.warn("A rotated log is too long to be compressed, and is removed", { log: old, maxBytes: limits.maxBytes });
   }
 }
 
