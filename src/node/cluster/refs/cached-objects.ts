@@ -17,7 +17,7 @@ const READ_TIMEOUT_MS = 10 * SECOND;
 interface Entry<T> {
   readonly pods: Set<string>;
   held: { readonly object: T; readonly readAt: number } | undefined;
-  /** The next read must return the newest version, whatever is held. */
+  /** The next answer must be the newest version, whatever is held: until a read has brought it, all wait for that read. */
   mustRead: boolean;
   /** How many pods have begun to name it. A read that began before the last one may be older than that pod. */
   generation: number;
@@ -41,10 +41,10 @@ export function createCachedObjects<T extends Referable>(
     // The read must not be older than the held copy; the server's cache may answer where it is that recent.
     const resourceVersion = mustRead ? undefined : held?.object.metadata?.resourceVersion;
     try {
-      entry.mustRead = false;
       const object = await client.get(resource, name, { resourceVersion, timeoutMs: READ_TIMEOUT_MS, signal });
       if (generation < entry.generation) return object;
       entry.held = { object, readAt: clock.monotonic() };
+      entry.mustRead = false;
       const isSame = held?.object.metadata?.resourceVersion === object.metadata?.resourceVersion;
       if (held !== undefined && !isSame) deps.onChange(name, [...entry.pods]);
       return object;

@@ -402,6 +402,23 @@ describe("strategy Cache", () => {
     expect(server.calls).toHaveLength(3);
   });
 
+  it("gives a new pod what is read because of it, also where another pod has asked for that first", async () => {
+    putSecret("a");
+    await start("Cache");
+    await register(pod("1", { environment: "a" }));
+    await read("a");
+    putSecret("a");
+    await register(pod("2", { environment: "a" }));
+    server.hold();
+    const first = read("a");
+    await clock.settle();
+    const second = read("a");
+    await clock.settle();
+    server.release();
+    expect([await first, await second]).toEqual(["2", "2"]);
+    expect(server.calls).toHaveLength(2);
+  });
+
   it("gives what it has while the server is away, then asks for the newest", async () => {
     putSecret("a");
     await start("Cache");
