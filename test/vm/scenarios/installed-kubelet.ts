@@ -1,13 +1,10 @@
-import { PAUSE_IMAGE } from "../../../src/cluster/images/image-references.ts";
-import { composeContainerdConfig } from "../disk/add-kubelet.ts";
-import { composePodNetwork } from "../disk/pod-network.ts";
+import { composeRuntimeStart, removeRuntime, write } from "./machine-runtime.ts";
 import { composePod } from "./pods.ts";
 import { expectSame, expectTrue, type Scenario, type Stage, until } from "./scenario.ts";
 import { installService, untilServiceAnswers } from "./service.ts";
 
 const DIRECTORY = "/etc/vm-kubelet";
-const BRIDGE = "pods0";
-const POD_RANGE = "10.100.0.0/24";
+const IMAGES = "/var/vm-images";
 const PORT = 10_255;
 /** It leaves the cgroup driver at its default, and this containerd has another, as most machines have. */
 const CONFIGURATION = `apiVersion: kubelet.config.k8s.io/v1beta1
@@ -65,23 +62,18 @@ async function expectFollows(at: Stage, container: string): Promise<void> {
 
 /** The service of before is gone, and the machine's own containerd runs, with the images. */
 async function prepare({ machine }: Stage): Promise<void> {
-  const write = (path: string, text: string) => `mkdir -p $(dirname ${path}); cat > ${path} <<'EOF'\n${text}\nEOF\n`;
   await machine.read(`set -e
-    cp -r /var/lib/nodelet/images /var/vm-images
+    cp -r /var/lib/nodelet/images ${IMAGES}
     nodelet uninstall; nodelet down --pods
-    ${write("/etc/containerd/config.toml", composeContainerdConfig(PAUSE_IMAGE))}
-    ${write("/etc/cni/net.d/10-pods.conflist", composePodNetwork(BRIDGE, POD_RANGE))}
     ${write(`${DIRECTORY}/kubelet.yaml`, CONFIGURATION)}
     ${write(`${DIRECTORY}/manifests/alone.json`, POD)}
-    systemctl enable --now containerd
-    for image in /var/vm-images/*.tar; do ctr -n k8s.io images import $image; done`);
+    ${composeRuntimeStart(IMAGES)}`);
 }
 
 async function putBack(at: Stage): Promise<void> {
-  await at.machine.run(`nodelet uninstall
-    ctr -n k8s.io tasks list -q | xargs --no-run-if-empty -n 1 ctr -n k8s.io tasks kill -s KILL
-    systemctl disable --now containerd; ip link delete ${BRIDGE}
-    rm -rf ${DIRECTORY} /var/vm-images /var/lib/kubelet/* /etc/cni/net.d/10-pods.conflist /etc/containerd/config.toml`);
+  await at.machine.run("nodelet uninstall");
+  await removeRuntime(at);
+  await at.machine.run(`rm -rf ${DIRECTORY} ${IMAGES}`);
   await installService(at);
   await untilServiceAnswers(at);
 }

@@ -1,16 +1,13 @@
 import type { Node } from "../../../src/api/gen/types.ts";
 import { DEMO_IMAGE, PAUSE_IMAGE } from "../../../src/cluster/images/image-references.ts";
-import { composeContainerdConfig } from "../disk/add-kubelet.ts";
-import { composePodNetwork } from "../disk/pod-network.ts";
 import { HOST_NAME } from "../disk/recipe.ts";
+import { composeRuntimeStart, removeRuntime, write } from "./machine-runtime.ts";
 import { createPod, deletePods, readPod, untilReady, whoRuns } from "./pods.ts";
 import { expectSame, type Scenario, type Stage, until } from "./scenario.ts";
 import { installService, untilServiceAnswers } from "./service.ts";
 
 const STATE = "/var/lib/nodelet";
 const CONTROL_PLANE = "vm-control-plane";
-const BRIDGE = "pods0";
-const POD_RANGE = "10.100.0.0/24";
 const IMAGES = [PAUSE_IMAGE, DEMO_IMAGE];
 const RESOURCES = { requests: { cpu: "50m", memory: "24Mi" }, limits: { cpu: "200m", memory: "48Mi" } };
 /** What the kernel keeps a pod to, and its container, by the files of either version of cgroups. */
@@ -111,13 +108,9 @@ export const kubeletSwap: Scenario = {
 
 /** The control plane is that of the machine's own service, whose node agent and runtime stop. */
 async function makeCluster({ machine }: Stage): Promise<void> {
-  const write = (path: string, text: string) => `mkdir -p $(dirname ${path}); cat > ${path} <<'EOF'\n${text}\nEOF\n`;
   await machine.read(`set -e
     systemctl disable --now nodelet
-    ${write("/etc/containerd/config.toml", composeContainerdConfig(PAUSE_IMAGE))}
-    ${write("/etc/cni/net.d/10-pods.conflist", composePodNetwork(BRIDGE, POD_RANGE))}
-    systemctl start containerd
-    for image in ${STATE}/images/*.tar; do ctr -n k8s.io images import $image; done
+    ${composeRuntimeStart(`${STATE}/images`)}
     for image in ${IMAGES.join(" ")}; do ctr -n k8s.io images list -q | grep -x $image; done
     rm -rf /var/lib/kubelet/*
     mkdir -p /etc/kubernetes/manifests /var/lib/kubelet/pki
@@ -132,10 +125,9 @@ async function makeCluster({ machine }: Stage): Promise<void> {
 }
 
 async function removeCluster(at: Stage): Promise<void> {
-  await at.machine.run(`nodelet uninstall; systemctl stop kubelet ${CONTROL_PLANE}
-    ctr -n k8s.io tasks list -q | xargs --no-run-if-empty -n 1 ctr -n k8s.io tasks kill -s KILL
-    systemctl stop containerd; ip link delete ${BRIDGE}
-    rm -rf /etc/kubernetes /var/lib/kubelet/* /etc/cni/net.d/10-pods.conflist /etc/containerd/config.toml`);
+  await at.machine.run(`nodelet uninstall; systemctl stop kubelet ${CONTROL_PLANE}`);
+  await removeRuntime(at);
+  await at.machine.run("rm -rf /etc/kubernetes");
   await installService(at);
   await untilServiceAnswers(at);
 }
