@@ -20,7 +20,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 /** Resolves after `ms`; rejects with AbortedError as soon as the signal fires. Leaves no timer and no listener behind. */
-export async function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export async function sleep(clock: Pick<Clock, "setTimer">, ms: number, signal?: AbortSignal): Promise<void> {
   throwIfAborted(signal);
   await new Promise<void>((resolve, reject) => {
     const onAbort = () => {

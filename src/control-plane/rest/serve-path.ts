@@ -1,3 +1,4 @@
+import { sleep } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { HealthResults } from "../../base/health-results.ts";
 import type { Log } from "../../base/log.ts";
@@ -65,7 +66,7 @@ async function answerDocument(
   path: string,
 ): Promise<ServedAnswer | undefined> {
   const current = description();
-  for (const _part of current.prepare(path)) await new Promise<void>((resolve) => clock.setTimer(0, resolve));
+  for (const _part of current.prepare(path)) await sleep(clock, 0);
   const document = current.document(path, request.header("accept").join(","));
   if (document === undefined) return undefined;
   const { etag, contentType, body } = document;

@@ -3,6 +3,7 @@ import { formatFieldError } from "../../api/field-error.ts";
 import { apiVersionOf, isKubeObject, isRecord, type KubeObject } from "../../api/object.ts";
 import { hasProtobufForm } from "../../api/protobuf/encode-protobuf.ts";
 import { invalid } from "../../api/validation/problems.ts";
+import { sleep } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ServedAnswer, ServedRequest } from "../../host/http-server.ts";
 import { accessDeniedError } from "../access/denial.ts";
@@ -253,9 +254,7 @@ async function serveMany(
 }
 
 /** Lets the event loop serve other requests: a timer of zero fires after them. */
-const pauseOf = (clock: Pick<Clock, "setTimer">) => async () => {
-  await new Promise<void>((resolve) => clock.setTimer(0, resolve));
-};
+const pauseOf = (clock: Pick<Clock, "setTimer">) => async () => await sleep(clock, 0);
 
 const bodyWork = ({ clock, noteRequest }: ResourceDeps) => ({ pause: pauseOf(clock), noteRequest });
 

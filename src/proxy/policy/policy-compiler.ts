@@ -1,7 +1,7 @@
 import { ADDRESS_FAMILIES, type AddressFamily, type RuleElement, type RuleFragment } from "../rules/fragment.ts";
 import type { RuleCompiler, RuleInput } from "../rules/rule-compiler.ts";
 import { computePolicyBase, type PolicyPlace } from "./policy-base.ts";
-import { type PolicyPod, readNamespaceLabels, readPolicyPod } from "./policy-pods.ts";
+import { type LabelsOfNamespaces, type PolicyPod, readNamespaceLabels, readPolicyPod } from "./policy-pods.ts";
 import { computePodElements, computePolicyFragment, type ReadPolicy, readPolicy } from "./policy-rules.ts";
 
 /** Longer names are cut; the number tells them apart. */
@@ -129,7 +129,7 @@ const NO_ELEMENTS: ByFamily<readonly RuleElement[]> = { ip: [], ip6: [] };
 function elementsOf(
   policy: ReadPolicy,
   pod: PolicyPod,
-  namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>,
+  namespaces: LabelsOfNamespaces,
 ): ByFamily<readonly RuleElement[]> {
   return {
     ip: computePodElements(policy, pod, { namespaces, family: "ip" }),

@@ -2,6 +2,7 @@ import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from "../../
 import { labelSelectorOf } from "../../api/selectors/label-selector.ts";
 import { parseCidr } from "../../api/validation/ip-address.ts";
 import type { AddressFamily, RuleElement, RuleFragment, RuleSetDeclaration } from "../rules/fragment.ts";
+import { composeKeyNumber, formatKeyNumber } from "../rules/key-number.ts";
 import {
   formatAddresses,
   matchRanges,
@@ -40,7 +41,7 @@ type PodTest = (pod: PolicyPod, namespaces: LabelsOfNamespaces) => boolean;
 interface ReadRule {
   readonly direction: PolicyDirection;
   /** The number of the rule in its direction, by which the sets of the policy tell its elements from those of others. */
-  readonly number: string;
+  readonly number: number;
   readonly peers: readonly NetworkPolicyPeer[];
   /** The peers that are pods. */
   readonly selecting: readonly PodTest[];
@@ -62,7 +63,7 @@ export function readPolicy(policy: NetworkPolicy, name: string): ReadPolicy {
         : (spec?.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }));
     return rules.map(({ peers = [], ports = [] }, index) => ({
       direction,
-      number: `0x${(index + 1).toString(16)}`,
+      number: index + 1,
       peers,
       selecting: peers.filter(({ ipBlock }) => ipBlock === undefined).map((peer) => createPeerTest(peer, own)),
       ports,
@@ -132,15 +133,12 @@ function ruleSets({ name, rules }: ReadPolicy, direction: PolicyDirection, addre
 const peersOf = (name: string, direction: PolicyDirection) => `${name}-${direction}-peers`;
 const portsOf = (name: string, direction: PolicyDirection) => `${name}-${direction}-ports`;
 
-/** A key has no constants. A mark with all of its bits replaced is one, and the packet keeps its own. */
-const constant = (number: string) => `meta mark & 0x0 | ${number}`;
-
 /** Each match of the peers with each of the ports; "" matches always. */
 function statementsOf({ name }: ReadPolicy, rule: ReadRule, family: AddressFamily): string[] {
   const { direction, number, peers, selecting, ports, namedPorts } = rule;
   const side = `${family} ${direction === "ingress" ? "saddr" : "daddr"}`;
-  const chosen = `${side} . ${constant(number)} @${peersOf(name, direction)}`;
-  const named = `${family} daddr . meta l4proto . th dport . ${constant(number)} @${portsOf(name, direction)}`;
+  const chosen = `${side} . ${composeKeyNumber(number)} @${peersOf(name, direction)}`;
+  const named = `${family} daddr . meta l4proto . th dport . ${composeKeyNumber(number)} @${portsOf(name, direction)}`;
   const matchesOfPeers =
     peers.length === 0 ? [""] : [...matchBlocks(side, peers, family), ...(selecting.length > 0 ? [chosen] : [])];
   const matchesOfPorts =
@@ -181,7 +179,10 @@ function ownElements({ name, directions }: ReadPolicy, address: string): RuleEle
 }
 
 function peerElements({ name }: ReadPolicy, { direction, number }: ReadRule, addresses: readonly string[]) {
-  return addresses.map((address) => ({ set: peersOf(name, direction), key: `${address} . ${number}` }));
+  return addresses.map((address) => ({
+    set: peersOf(name, direction),
+    key: `${address} . ${formatKeyNumber(number)}`,
+  }));
 }
 
 function portElements(
@@ -192,7 +193,10 @@ function portElements(
   const meant = pod.namedPorts.filter((one) => namedPorts.has(`${one.protocol} ${one.name}`));
   const set = portsOf(name, direction);
   return addresses.flatMap((address) => {
-    return meant.map(({ protocol, port }) => ({ set, key: `${address} . ${protocol} . ${port} . ${number}` }));
+    return meant.map(({ protocol, port }) => ({
+      set,
+      key: `${address} . ${protocol} . ${port} . ${formatKeyNumber(number)}`,
+    }));
   });
 }
 

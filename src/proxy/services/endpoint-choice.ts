@@ -1,4 +1,5 @@
 import type { RuleChain, RuleFragment, RuleSetDeclaration } from "../rules/fragment.ts";
+import { composeKeyNumber } from "../rules/key-number.ts";
 import { type ChosenEndpoint, endpointKeyOf } from "./port-endpoints.ts";
 import { nameOfEndpoint, nameOfPort, nameOfService } from "./rule-names.ts";
 import type { PlannedPort } from "./service-port.ts";
@@ -18,7 +19,7 @@ const MAX_CLIENTS = 1_048_576;
 
 /**
  * Computes the chain that sends clients to one of the endpoints, any of them. Its choices are a named map: of a map
- * within a rule the kernel looks at the whole transaction, which takes a minute for thousands of them.
+ * within a rule the kernel looks at the whole transaction, which takes too long where there are thousands.
  */
 export function computeChoice(
   way: "cluster" | "local",
@@ -33,7 +34,7 @@ export function computeChoice(
   const translate = `meta l4proto ${protocol} dnat`;
   if (endpoints.length === 1) return chainOnly({ name, rules: [`${translate} to ${addressAndPort(first)}`] });
   return {
-    sets: [{ kind: "map", name: map, type: `typeof ${INDEX} : ${family} daddr . th dport;` }],
+    sets: [{ kind: "map", name: map, type: `typeof ${indexBelow(2)} : ${family} daddr . th dport;` }],
     chains: [{ name, rules: [`${translate} ${family} addr . port to ${indexBelow(endpoints.length)} map @${map}`] }],
     elements: endpoints.map(({ ip, port: number }, index) => ({
       set: map,
@@ -80,16 +81,14 @@ export function computeClientSet(port: PlannedPort): RuleSetDeclaration {
 }
 
 const NO_CHOICE: Choice = { sets: [], chains: [], elements: [] };
-const INDEX = "numgen random mod 2";
 
 const chainOnly = (chain: RuleChain): Choice => ({ ...NO_CHOICE, chains: [chain] });
 const indexBelow = (count: number) => `numgen random mod ${count}`;
 const clientSetOf = (port: PlannedPort) => `clients-${nameOfService(port)}`;
 
-/** A key has no constants. A mark with all of its bits replaced is one, and the packet keeps its own. */
 function stickyEndpoint(port: PlannedPort, endpoint: ChosenEndpoint, numberOf: NumberEndpoint): StickyEndpoint {
   const name = nameOfEndpoint(port, endpoint);
-  const client = `${port.family} saddr . meta mark & 0x0 | 0x${numberOf(name).toString(16)}`;
+  const client = `${port.family} saddr . ${composeKeyNumber(numberOf(name))}`;
   return { ...endpoint, chain: `endpoint-${name}`, client };
 }
 
@@ -105,12 +104,15 @@ function stickyChain(port: PlannedPort, { chain, client, ...endpoint }: StickyEn
 function stickyChoice(way: "cluster" | "local", port: PlannedPort, endpoints: readonly StickyEndpoint[]): Choice {
   const clients = clientSetOf(port);
   const known = endpoints.map(({ chain, client }) => `${client} @${clients} goto ${chain}`);
-  const any = endpoints.map(({ chain }, index) => {
+  const others = endpoints.map(({ chain }, index) => {
     const left = endpoints.length - index;
     return left === 1 ? `goto ${chain}` : `${indexBelow(left)} 0 goto ${chain}`;
   });
   if (endpoints.length === 0) return NO_CHOICE;
-  return chainOnly({ name: `${way}-${nameOfPort(port)}`, rules: endpoints.length === 1 ? any : [...known, ...any] });
+  return chainOnly({
+    name: `${way}-${nameOfPort(port)}`,
+    rules: endpoints.length === 1 ? others : [...known, ...others],
+  });
 }
 
 function addressAndPort({ ip, port }: ChosenEndpoint): string {

@@ -1,5 +1,6 @@
 import type { ExpressionWarning, ValidatingAdmissionPolicy } from "../../../api/gen/types.ts";
 import { apiVersionOf, typed, untyped } from "../../../api/object.ts";
+import { sleep } from "../../../base/abort.ts";
 import {
   type CheckedKind,
   checkPolicyTypes,
@@ -70,7 +71,7 @@ async function checkedWarnings(
     const checked: CheckedKind = { group: kind.group, version: kind.version, kind: kind.kind, type };
     problems.push(...checkPolicyTypes(spec, checked, paramsType));
     // A policy may have a thousand expressions: others are served between one kind and the next.
-    await new Promise<void>((resolve) => deps.clock.setTimer(0, resolve));
+    await sleep(deps.clock, 0);
   }
   return shortened(expressionWarnings(problems));
 }
